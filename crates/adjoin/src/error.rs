@@ -1,0 +1,109 @@
+//! What can go wrong, said precisely.
+
+/// Why a graph, a configuration or an input was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An edge names a node that does not exist.
+    #[error("edge {entry} is ({row}, {column}), but the graph has {rows} rows and {columns} columns")]
+    NodeOutOfRange {
+        /// Position of the edge in the input.
+        entry: usize,
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// Rows of the graph.
+        rows: usize,
+        /// Columns of the graph.
+        columns: usize,
+    },
+    /// Row pointers of a CSR that do not start at 0, decrease, or do not end at the entry count.
+    #[error("row pointer {row} is {found}, expected {expected}")]
+    RowPointer {
+        /// The row.
+        row: usize,
+        /// What stood there.
+        found: usize,
+        /// What would be right.
+        expected: String,
+    },
+    /// Columns of a row that are not strictly increasing.
+    #[error("row {row} holds column {column} after column {previous} (entry {entry}): columns must increase")]
+    UnsortedRow {
+        /// The row.
+        row: usize,
+        /// Position of the entry.
+        entry: usize,
+        /// The entry before it.
+        previous: usize,
+        /// The entry at fault.
+        column: usize,
+    },
+    /// Two shapes that must fit do not.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// Which argument of which operation.
+        what: &'static str,
+        /// The shape that fits.
+        expected: String,
+        /// The shape given.
+        found: String,
+    },
+    /// A NaN or infinity where only numbers are allowed.
+    #[error("{what} holds {value} at row {row}, column {column}")]
+    NotFinite {
+        /// Which input.
+        what: &'static str,
+        /// The value.
+        value: f64,
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+    /// More nodes or edges than 32-bit indices can hold.
+    #[error("{what} is {found}, but at most {limit} fit 32-bit indices")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// How large.
+        found: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A setting outside its range.
+    #[error("{name} = {value}: {expected}")]
+    Setting {
+        /// The setting.
+        name: &'static str,
+        /// What it was.
+        value: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// An input graph is needed and none was given.
+    #[error("{0} needs an input graph, and none was given")]
+    NoInputGraph(&'static str),
+    /// A tensor of an element type or device that the kernels do not serve.
+    #[error("{what}: {found}; adjoin runs on Burn's Flex device in f32 or f64")]
+    Unsupported {
+        /// Which argument.
+        what: &'static str,
+        /// What it was.
+        found: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn shape(
+        what: &'static str,
+        expected: impl std::fmt::Debug,
+        found: impl std::fmt::Debug,
+    ) -> Self {
+        Self::Shape { what, expected: format!("{expected:?}"), found: format!("{found:?}") }
+    }
+}
+
+/// Result of an operation on graphs.
+pub type Result<T> = std::result::Result<T, Error>;

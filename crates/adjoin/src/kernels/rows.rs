@@ -1,0 +1,115 @@
+//! Splitting work by rows, and sums over rows in a fixed order.
+
+use super::{Real, vectorised};
+use rayon::prelude::*;
+
+/// Rows that one task handles when a row costs about `cost` operations: small inputs stay on one
+/// thread, because waking another costs more than they do.
+pub(crate) fn rows_per_task(rows: usize, cost: usize) -> usize {
+    const OPERATIONS_PER_TASK: usize = 1 << 15;
+    (OPERATIONS_PER_TASK / cost.max(1)).clamp(1, rows.max(1))
+}
+
+/// Calls `task(first_row, block)` for blocks of rows of `output`, in parallel.
+pub(crate) fn for_row_blocks<T: Send>(
+    output: &mut [T],
+    width: usize,
+    cost: usize,
+    task: impl Fn(usize, &mut [T]) + Sync,
+) {
+    if output.is_empty() || width == 0 {
+        return;
+    }
+    let block = rows_per_task(output.len() / width, cost);
+    if output.len() <= block * width {
+        return task(0, output);
+    }
+    output
+        .par_chunks_mut(block * width)
+        .enumerate()
+        .for_each(|(at, chunk)| task(at * block, chunk));
+}
+
+/// A buffer of zeros.
+pub(crate) fn zeros<T: Real>(len: usize) -> Vec<T> {
+    vec![T::ZERO; len]
+}
+
+/// Sum of the rows of a `[rows, width]` matrix.
+///
+/// Blocks of a fixed size are summed on their own, then the block sums in order: the result does
+/// not depend on the number of threads.
+pub(crate) fn sum_rows<T: Real>(matrix: &[T], width: usize) -> Vec<T> {
+    const BLOCK: usize = 512;
+    let add = |mut total: Vec<T>, part: Vec<T>| {
+        for (t, p) in total.iter_mut().zip(part) {
+            *t += p;
+        }
+        total
+    };
+    if width == 0 {
+        return Vec::new();
+    }
+    let partial = |chunk: &[T]| {
+        let mut sums = zeros(width);
+        vectorised(accumulate_rows, (chunk, &mut sums[..]));
+        sums
+    };
+    let parts: Vec<Vec<T>> = if matrix.len() <= BLOCK * width {
+        vec![partial(matrix)]
+    } else {
+        matrix.par_chunks(BLOCK * width).map(partial).collect()
+    };
+    parts.into_iter().reduce(add).unwrap_or_else(|| zeros(width))
+}
+
+#[inline(always)]
+fn accumulate_rows<T: Real>((matrix, sums): (&[T], &mut [T])) {
+    for row in matrix.chunks_exact(sums.len()) {
+        for (s, &v) in sums.iter_mut().zip(row) {
+            *s += v;
+        }
+    }
+}
+
+/// Sum of a slice, in a fixed order.
+pub(crate) fn sum<T: Real>(values: &[T]) -> T {
+    const BLOCK: usize = 4096;
+    let partial = |chunk: &[T]| chunk.iter().copied().sum::<T>();
+    if values.len() <= BLOCK {
+        return partial(values);
+    }
+    let parts: Vec<T> = values.par_chunks(BLOCK).map(partial).collect();
+    parts.into_iter().sum()
+}
+
+/// `y += a x`.
+#[inline(always)]
+pub(crate) fn axpy<T: Real>(a: T, x: &[T], y: &mut [T]) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = a.mul_add(x, *y);
+    }
+}
+
+/// Inner product, accumulated in eight interleaved parts so that it vectorises.
+#[inline(always)]
+pub(crate) fn dot<T: Real>(x: &[T], y: &[T]) -> T {
+    const LANES: usize = 16;
+    let mut parts = [T::ZERO; LANES];
+    let (xs, ys) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
+    let tail: T = xs.remainder().iter().zip(ys.remainder()).map(|(&a, &b)| a * b).sum();
+    for (a, b) in xs.zip(ys) {
+        for lane in 0..LANES {
+            parts[lane] = a[lane].mul_add(b[lane], parts[lane]);
+        }
+    }
+    let mut width = LANES / 2;
+    while width > 0 {
+        for lane in 0..width {
+            let upper = parts[lane + width];
+            parts[lane] += upper;
+        }
+        width /= 2;
+    }
+    parts[0] + tail
+}

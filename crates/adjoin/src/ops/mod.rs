@@ -1,0 +1,6 @@
+//! The kernels as differentiable Burn operations.
+
+mod bridge;
+mod spmm;
+
+pub use spmm::spmm;
