@@ -231,3 +231,16 @@ fn slice<T: Real>(tensor: &FlexTensor) -> &[T] {
     // `to_contiguous` has run: the values are the whole buffer.
     &storage[..tensor.layout().num_elements()]
 }
+
+/// A constant tensor on the device of `like`.
+pub(crate) fn constant<T: Real, const D: usize, const E: usize>(
+    values: Vec<T>,
+    shape: [usize; D],
+    like: &Tensor<E>,
+) -> Result<Tensor<D>> {
+    if like.dtype() != T::dtype() {
+        let found = format!("element type {:?}", like.dtype());
+        return Err(Error::Unsupported { what: "noise", found });
+    }
+    Ok(Tensor::from_data(TensorData::new(values, shape), (&like.device(), like.dtype())))
+}
