@@ -4,15 +4,24 @@
 //! bits for any number of threads. Sums over all rows are taken over blocks of a fixed size, then
 //! in order.
 
+pub mod attention;
+pub mod batch_norm;
 pub mod dropout;
 pub mod edge_messages;
+pub mod edgeconv;
+pub mod gemm;
+pub mod knn;
 pub mod normalise;
+pub mod nuclear;
 pub mod pair_mlp;
 pub mod pairs;
+pub(crate) mod parts;
 pub mod random;
 pub(crate) mod rows;
+pub mod segment;
 pub mod selector;
 pub mod spmm;
+pub(crate) mod stream;
 
 mod real;
 mod vectorised;

@@ -2,6 +2,7 @@
 
 use super::{Real, vectorised};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Rows that one task handles when a row costs about `cost` operations: small inputs stay on one
 /// thread, because waking another costs more than they do.
@@ -35,32 +36,38 @@ pub(crate) fn zeros<T: Real>(len: usize) -> Vec<T> {
     vec![T::ZERO; len]
 }
 
-/// Sum of the rows of a `[rows, width]` matrix.
+/// Sum of the rows of a `[rows, width]` matrix, in a fixed order.
+pub(crate) fn sum_rows<T: Real>(matrix: &[T], width: usize) -> Vec<T> {
+    sum_blocks(matrix.len() / width.max(1), width, |rows, sums| {
+        let chunk = &matrix[rows.start * width..rows.end * width];
+        vectorised(accumulate_rows, (chunk, sums));
+    })
+}
+
+/// Adds up what `accumulate(rows, sums)` contributes to `width` sums, over all of `0..rows`.
 ///
 /// Blocks of a fixed size are summed on their own, then the block sums in order: the result does
 /// not depend on the number of threads.
-pub(crate) fn sum_rows<T: Real>(matrix: &[T], width: usize) -> Vec<T> {
+pub(crate) fn sum_blocks<T: Real>(
+    rows: usize,
+    width: usize,
+    accumulate: impl Fn(Range<usize>, &mut [T]) + Sync,
+) -> Vec<T> {
     const BLOCK: usize = 512;
-    let add = |mut total: Vec<T>, part: Vec<T>| {
-        for (t, p) in total.iter_mut().zip(part) {
-            *t += p;
-        }
-        total
-    };
+    let mut total = zeros(width);
     if width == 0 {
-        return Vec::new();
+        return total;
     }
-    let partial = |chunk: &[T]| {
-        let mut sums = zeros(width);
-        vectorised(accumulate_rows, (chunk, &mut sums[..]));
-        sums
-    };
-    let parts: Vec<Vec<T>> = if matrix.len() <= BLOCK * width {
-        vec![partial(matrix)]
-    } else {
-        matrix.par_chunks(BLOCK * width).map(partial).collect()
-    };
-    parts.into_iter().reduce(add).unwrap_or_else(|| zeros(width))
+    if rows <= BLOCK {
+        accumulate(0..rows, &mut total);
+        return total;
+    }
+    let mut parts = zeros::<T>(rows.div_ceil(BLOCK) * width);
+    parts.par_chunks_mut(width).enumerate().for_each(|(at, sums)| {
+        accumulate(at * BLOCK..rows.min((at + 1) * BLOCK), sums);
+    });
+    accumulate_rows((&parts[..], &mut total[..]));
+    total
 }
 
 #[inline(always)]
@@ -91,14 +98,19 @@ pub(crate) fn axpy<T: Real>(a: T, x: &[T], y: &mut [T]) {
     }
 }
 
-/// Inner product, accumulated in eight interleaved parts so that it vectorises.
+/// Inner product, accumulated in sixteen interleaved parts so that it vectorises.
 #[inline(always)]
 pub(crate) fn dot<T: Real>(x: &[T], y: &[T]) -> T {
-    const LANES: usize = 16;
+    dot_in_lanes::<T, 16>(x, y)
+}
+
+/// Inner product in `LANES` (a power of two) interleaved parts: few for short vectors.
+#[inline(always)]
+pub(crate) fn dot_in_lanes<T: Real, const LANES: usize>(x: &[T], y: &[T]) -> T {
     let mut parts = [T::ZERO; LANES];
-    let (xs, ys) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
-    let tail: T = xs.remainder().iter().zip(ys.remainder()).map(|(&a, &b)| a * b).sum();
-    for (a, b) in xs.zip(ys) {
+    let ((xs, x_tail), (ys, y_tail)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+    let tail: T = x_tail.iter().zip(y_tail).map(|(&a, &b)| a * b).sum();
+    for (a, b) in xs.iter().zip(ys) {
         for lane in 0..LANES {
             parts[lane] = a[lane].mul_add(b[lane], parts[lane]);
         }

@@ -2,6 +2,7 @@
 
 use super::{
     Real,
+    parts::{Entries, for_blocks},
     rows::{axpy, dot, for_row_blocks, zeros},
     vectorised,
 };
@@ -78,32 +79,14 @@ pub(crate) fn for_entries<T: Send>(
     task: impl Fn(usize, &[u32], &mut [T]) + Sync,
 ) {
     let average = 1 + topology.edges() / topology.rows().max(1);
-    let block = super::rows::rows_per_task(topology.rows(), average * cost_per_entry);
-    split_rows(topology, 0, topology.rows(), output, block, &task);
-}
-
-fn split_rows<T: Send>(
-    topology: &Csr,
-    first: usize,
-    last: usize,
-    output: &mut [T],
-    block: usize,
-    task: &(impl Fn(usize, &[u32], &mut [T]) + Sync),
-) {
-    let base = topology.pointers()[first] as usize;
-    if last - first > block {
-        let middle = first + (last - first) / 2;
-        let (left, right) = output.split_at_mut(topology.pointers()[middle] as usize - base);
-        rayon::join(
-            || split_rows(topology, first, middle, left, block, task),
-            || split_rows(topology, middle, last, right, block, task),
-        );
-        return;
-    }
-    for row in first..last {
-        let range = topology.range(row);
-        task(row, topology.row(row), &mut output[range.start - base..range.end - base]);
-    }
+    let slots = Entries(output, 1, topology.pointers());
+    for_blocks(topology.rows(), average * cost_per_entry, slots, |rows, Entries(slots, ..)| {
+        let base = topology.pointers()[rows.start] as usize;
+        for row in rows {
+            let range = topology.range(row);
+            task(row, topology.row(row), &mut slots[range.start - base..range.end - base]);
+        }
+    });
 }
 
 type Lists<'a> = (&'a [u32], &'a [u32]);
