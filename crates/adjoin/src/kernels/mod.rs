@@ -6,6 +6,7 @@
 pub mod random;
 pub(crate) mod rows;
 pub mod spmm;
+pub(crate) mod stream;
 
 mod real;
 mod vectorised;
