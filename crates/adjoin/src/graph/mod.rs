@@ -1,7 +1,9 @@
 //! Graphs: topology, weights, candidates, batches.
 
 mod batch;
-mod csr;
+pub mod candidates;
+pub(crate) mod csr;
 
 pub use batch::Batch;
+pub use candidates::{CandidateInputs, CandidateRule, Candidates};
 pub use csr::{Csr, SelfLoops, Transpose};

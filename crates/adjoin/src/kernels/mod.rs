@@ -3,6 +3,8 @@
 //! Every kernel is parallel over rows and computes a row in a fixed order, so results have the same
 //! bits for any number of threads. Sums over rows go through [`reduce`], which adds in a fixed tree.
 
+pub mod gemm;
+pub mod knn;
 pub mod random;
 pub(crate) mod rows;
 pub mod spmm;

@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn symmetric_noise_agrees_in_both_directions() {
         let key = Key::new(5);
-        assert_eq!(pair_gumbel::<f32>(key, true, 3, 9), pair_gumbel(key, true, 9, 3));
-        assert_ne!(pair_gumbel::<f32>(key, false, 3, 9), pair_gumbel(key, false, 9, 3));
+        assert_eq!(pair_gumbel::<f32>(key, true, 3, 9), pair_gumbel::<f32>(key, true, 9, 3));
+        assert_ne!(pair_gumbel::<f32>(key, false, 3, 9), pair_gumbel::<f32>(key, false, 9, 3));
     }
 
     #[test]
