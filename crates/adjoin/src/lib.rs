@@ -19,10 +19,10 @@ mod pass;
 pub use dgg::{Dgg, DggConfig};
 pub use error::{Error, Result};
 pub use graph::{
-    Adjacency, Batch, CandidateInputs, CandidateRule, Candidates, Csr, Features, GraphInput, Metric,
+    Adjacency, Batch, CandidateInputs, CandidateRule, Candidates, Csr, Features, GraphInput,
     Normalisation, Prepared, SelfLoops, SparseFeatures,
 };
-pub use kernels::random::Key;
+pub use kernels::{knn::Metric, random::Key};
 pub use learner::{EdgeScores, LearnedGraph, Learner};
 pub use linear::{Linear, LinearConfig, Start};
 pub use pass::Pass;

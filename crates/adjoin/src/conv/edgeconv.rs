@@ -8,7 +8,7 @@ use super::Conv;
 use crate::{Adjacency, Features, Key, LinearConfig, Linear, Pass, Result, Start, ops};
 use burn::{
     module::{Module, Param, RunningState},
-    tensor::{Device, Tensor, activation::leaky_relu},
+    tensor::{Device, Tensor},
 };
 
 /// Settings of an [`EdgeConv`] layer.
@@ -79,24 +79,23 @@ impl Conv for EdgeConv {
         let from_neighbour = self.difference.product(x)?;
         let from_centre = self.centre.product(x)? - from_neighbour.clone();
         let topology = graph.topology();
-        let (mean, variance) = if pass.has_dropout() {
-            let (mean, variance) =
-                ops::message_statistics(topology, &from_neighbour, &from_centre)?;
-            let follow = |running: &RunningState<Tensor<1>>, batch: &Tensor<1>| {
-                let kept = running.value().detach() * (1.0 - self.momentum);
-                running.update(kept + batch.clone().detach() * self.momentum);
-            };
-            follow(&self.running_mean, &mean);
-            follow(&self.running_variance, &variance);
-            (mean, variance)
-        } else {
-            (self.running_mean.value(), self.running_variance.value())
-        };
-        let scale = self.scale.val();
-        let extremes =
-            ops::edgeconv_extremes(topology, &from_neighbour, &from_centre, &scale)?;
-        let factor = scale / (variance + self.epsilon).sqrt();
-        let offset = self.shift.val() - mean * factor.clone();
-        Ok(leaky_relu(extremes * factor.unsqueeze() + offset.unsqueeze(), self.slope))
+        let (scale, shift) = (self.scale.val(), self.shift.val());
+        let (p, q) = (&from_neighbour, &from_centre);
+        if !pass.has_dropout() {
+            let running = [&self.running_mean, &self.running_variance];
+            let statistics = Tensor::stack(running.map(RunningState::value).to_vec(), 0);
+            let extremes = ops::edgeconv_extremes(topology, p, q, &scale)?;
+            let (slope, epsilon) = (self.slope, self.epsilon);
+            return ops::edgeconv_normalise(
+                topology, &extremes, &statistics, &scale, &shift, slope, epsilon,
+            );
+        }
+        let (y, mean, variance) =
+            ops::edgeconv(topology, p, q, &scale, &shift, self.slope, self.epsilon)?;
+        for (running, batch) in [(&self.running_mean, mean), (&self.running_variance, variance)] {
+            let kept = running.value().detach() * (1.0 - self.momentum);
+            running.update(kept + batch.detach() * self.momentum);
+        }
+        Ok(y)
     }
 }

@@ -14,6 +14,9 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
+/// Edge weights are kept above this before their logarithm is taken.
+const SMALLEST: f64 = 1e-20;
+
 /// Settings of a [`Gat`] layer.
 #[derive(Clone, Copy, Debug)]
 pub struct GatConfig {
@@ -83,18 +86,19 @@ impl Conv for Gat {
         let settings = Attention {
             heads: self.heads,
             slope: self.slope,
-            dropout: self.dropout,
+            dropout: pass.has_dropout().then(|| (pass.key(), self.dropout)),
         };
         let h = self.linear.product(x)?;
-        let weights = (!graph.is_uniform()).then(|| graph.weights());
+        // Weights of 0 stand for absent edges: kept finite, their attention vanishes all the same.
+        let log_weights =
+            (!graph.is_uniform()).then(|| graph.weights().clone().clamp_min(SMALLEST).log());
         let y = ops::attention(
             graph.topology(),
             &h,
             &self.source.val(),
             &self.target.val(),
-            weights,
+            log_weights.as_ref(),
             settings,
-            pass,
         )?;
         let y = if self.average {
             let [nodes, width] = y.dims();

@@ -80,7 +80,7 @@ impl GcnII {
         // The identity goes into the small matrix, not into another pass over all nodes.
         let mixed = |weight: &Param<Tensor<2>>| {
             let weight = weight.val();
-            let eye = Tensor::eye(width, &weight.device()).cast(weight.dtype());
+            let eye = Tensor::<2>::eye(width, &weight.device()).cast(weight.dtype());
             weight * self.beta + eye * (1.0 - self.beta)
         };
         match &self.initial {

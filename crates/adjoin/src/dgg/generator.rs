@@ -6,7 +6,7 @@ use super::{
     scorer::NodeLevel,
 };
 use crate::{
-    Adjacency, Batch, CandidateInputs, Candidates, Csr, EdgeScores, Error, GraphInput, LearnedGraph,
+    Adjacency, Batch, Candidates, Csr, EdgeScores, Error, GraphInput, LearnedGraph,
     Learner, Pass, Prepared, Result, SelfLoops,
     graph::positions_in,
     kernels::random::PairNoise,
@@ -74,14 +74,12 @@ impl Learner for Dgg {
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {
         input.check()?;
         let rule = &self.config.candidates;
-        let candidates = match rule.uses_features() {
-            true => None,
-            false => Some(self.with_loops(rule.build(&CandidateInputs {
-                graph: input.graph.map(Adjacency::topology),
-                features: None,
-                batch: input.batch,
-            })?)?),
-        };
+        if rule.uses_features() {
+            return Ok(Prepared::default());
+        }
+        let graph = input.graph.map(Adjacency::topology);
+        let candidates = ops::candidates(rule, graph, None, input.batch)?;
+        let candidates = Some(self.with_loops(candidates));
         Ok(Prepared { candidates, graph: None })
     }
 }
@@ -119,28 +117,21 @@ impl Dgg {
         if let Some(candidates) = input.prepared.and_then(|prepared| prepared.candidates.as_ref()) {
             return Ok(candidates.clone());
         }
-        let rule = &self.config.candidates;
-        let points = match rule.uses_features() {
-            true => Some(ops::to_f64("latent features", &latent.clone().detach())?),
-            false => None,
-        };
-        let width = latent.dims()[1];
-        self.with_loops(rule.build(&CandidateInputs {
-            graph: input.graph.map(Adjacency::topology),
-            features: points.as_deref().map(|points| (points, width)),
-            batch: input.batch,
-        })?)
+        let graph = input.graph.map(Adjacency::topology);
+        let candidates =
+            ops::candidates(&self.config.candidates, graph, Some(latent), input.batch)?;
+        Ok(self.with_loops(candidates))
     }
 
-    fn with_loops(&self, candidates: Candidates) -> Result<Candidates> {
+    fn with_loops(&self, candidates: Candidates) -> Candidates {
         let self_loops = match self.config.self_loops {
             SelfLoopRule::Outside => SelfLoops::Drop,
             SelfLoopRule::Ranked => SelfLoops::Add,
         };
-        Ok(match candidates {
+        match candidates {
             Candidates::Pairs(pairs) => Candidates::Pairs(pairs.with_self_loops(self_loops)),
             complete => complete,
-        })
+        }
     }
 
     fn from_pairs(
@@ -179,7 +170,7 @@ impl Dgg {
         let needs_mass = softmax || self.degree.rule() == DegreeRule::Literal;
         let (log_mass, first) = if needs_mass {
             let tau = sample.temperature();
-            let (mass, top) = ops::log_mass_and_top(&scorer, noise, tau, batch, FIRST_PASS)?;
+            let (mass, top) = ops::log_mass_and_top(&scorer, noise, tau, FIRST_PASS, batch)?;
             (Some(mass), Some(top))
         } else {
             (None, None)
@@ -197,8 +188,8 @@ impl Dgg {
         let reach = |k: f64| step.reach(k).min(u32::MAX as f64) as u32;
         let limits: Vec<u32> = ops::to_f64("degrees", &k)?.into_iter().map(reach).collect();
         let pairs = match first {
-            Some(first) if limits.iter().all(|&limit| limit as usize <= FIRST_PASS) => first,
-            _ => ops::top_candidates(&scorer, noise, batch, &limits)?,
+            Some(first) => ops::extend_top(&first, FIRST_PASS, &scorer, noise, &limits, batch)?,
+            None => ops::top_candidates(&scorer, noise, &limits, batch)?,
         };
         let log_scores = self.scorer.log_scores(&shared.latent, &pairs, None)?;
         let perturbed = sample.perturb(log_scores.clone(), &pairs, pass.child(1))?;

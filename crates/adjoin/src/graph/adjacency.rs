@@ -198,7 +198,7 @@ impl Adjacency {
     /// # Errors
     /// If the weights live on a device the kernels do not serve.
     pub fn to_dense(&self) -> Result<Tensor<2>> {
-        let eye = Tensor::eye(self.topology.columns(), &self.weights.device());
+        let eye = Tensor::<2>::eye(self.topology.columns(), &self.weights.device());
         self.aggregate(&eye.cast(self.weights.dtype()))
     }
 }

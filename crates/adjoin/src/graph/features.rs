@@ -152,7 +152,7 @@ impl Features {
         match self {
             Self::Dense(x) => Ok(x.clone()),
             Self::Sparse(x) => {
-                let eye = Tensor::eye(x.topology.columns(), &x.values.device());
+                let eye = Tensor::<2>::eye(x.topology.columns(), &x.values.device());
                 ops::spmm(&x.topology, &x.values, &eye.cast(x.values.dtype()))
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{LearnedGraph, Learner};
 use crate::{
-    Adjacency, Candidates, Error, Features, GraphInput, Metric, Normalisation, Pass, Prepared,
+    Adjacency, CandidateRule, Error, GraphInput, Metric, Normalisation, Pass, Prepared,
     Result, kernels::pairs::Similarity, ops,
 };
 use burn::module::Module;
@@ -83,10 +83,8 @@ impl Knn {
                 x = graph.aggregate(&x)?;
             }
         }
-        Features::from(x.clone()).check_finite()?;
-        let values = ops::to_f64("features", &x)?;
-        let [_, width] = x.dims();
-        let pairs = Candidates::nearest(&values, width, k, metric, input.batch)?.to_pairs()?;
+        let rule = CandidateRule::Nearest { k, metric };
+        let pairs = ops::candidates(&rule, None, Some(&x), input.batch)?.to_pairs(usize::MAX)?;
         let new = match weights {
             KnnWeights::Uniform => Adjacency::unweighted(pairs, &x.device()),
             KnnWeights::Cosine => {

@@ -4,6 +4,9 @@ use super::{LearnedGraph, Learner};
 use crate::{Adjacency, Candidates, GraphInput, Pass, Prepared, Result};
 use burn::module::Module;
 
+/// Complete graphs are written out up to this many edges.
+const MOST_PAIRS: usize = 50_000_000;
+
 /// Hands on the input graph; without one, joins all nodes of a graph of the batch.
 #[derive(Module, Debug, Default)]
 pub struct Unchanged {}
@@ -17,7 +20,7 @@ impl Learner for Unchanged {
         if let Some(graph) = input.prepared.and_then(|prepared| prepared.graph.as_ref()) {
             return Ok(LearnedGraph::plain(graph.clone()));
         }
-        let pairs = Candidates::Complete(input.batch.clone()).to_pairs()?;
+        let pairs = Candidates::Complete(input.batch.clone()).to_pairs(MOST_PAIRS)?;
         Ok(LearnedGraph::plain(Adjacency::unweighted(pairs, &input.features.device())))
     }
 

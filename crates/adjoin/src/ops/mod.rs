@@ -5,6 +5,7 @@
 
 mod attention;
 mod bridge;
+mod candidates;
 mod dropout;
 mod edgeconv;
 mod noise;
@@ -19,6 +20,7 @@ mod take;
 
 pub use attention::{Attention, attention};
 pub(crate) use bridge::to_f64;
+pub use candidates::candidates;
 pub use dropout::dropout;
 pub use edgeconv::{edgeconv, edgeconv_extremes, edgeconv_normalise, edgeconv_statistics};
 pub use noise::{gumbel_noise, normal_noise};

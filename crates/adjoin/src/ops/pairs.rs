@@ -76,7 +76,8 @@ impl PairNetwork {
                 if v.dims() != [width] {
                     return Err(Error::shape("pair scalar weights", [width], v.dims()));
                 }
-                (scalars.clone(), v.clone())
+                // Detached: the scalars get no gradient, and a tracked parent must get one.
+                (scalars.clone().detach(), v.clone())
             }
             None => (none(), none()),
         };

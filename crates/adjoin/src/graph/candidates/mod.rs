@@ -145,12 +145,13 @@ impl Candidates {
 }
 
 /// How to choose candidates: a description that can be stored in a configuration file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CandidateRule {
     /// Every pair of a graph: [`Candidates::Complete`].
     Complete,
     /// [`Candidates::input_edges`].
+    #[default]
     InputEdges,
     /// [`Candidates::nearest`] among the features.
     Nearest {
@@ -244,10 +245,20 @@ impl CandidateRule {
         }
     }
 
-    fn is_complete(&self) -> bool {
+    /// Whether this stands for all pairs.
+    pub fn is_complete(&self) -> bool {
         match self {
             Self::Complete => true,
             Self::Union(rules) => rules.iter().any(Self::is_complete),
+            _ => false,
+        }
+    }
+
+    /// Whether nodes are compared by features: such candidates change when the features do.
+    pub fn uses_features(&self) -> bool {
+        match self {
+            Self::Nearest { .. } => true,
+            Self::Union(rules) => rules.iter().any(Self::uses_features),
             _ => false,
         }
     }
