@@ -1,7 +1,7 @@
 //! Which runs may be compared with which, and the headline that follows from it.
 
 use super::ReportError;
-use super::text::{self, Verdict, percent, percent_summary, spelling, verdict};
+use super::text::{self, NBSP, Verdict, percent, percent_summary, spelling, verdict};
 use crate::record::{Paired, RunRecord, Summary};
 
 /// A run as the page shows it.
@@ -88,20 +88,20 @@ pub fn headline(runs: &[Run], groups: &[Group]) -> String {
         );
     };
     let on = spelling(&runs[group[0]].record.dataset);
-    let score = |i: usize| percent(runs[i].test.mean);
+    let score = |i: usize| format!("{}{NBSP}%", percent(runs[i].test.mean));
     match group[..] {
-        [only] => format!("{} reaches {} % on {on}", runs[only].name, score(only)),
+        [only] => format!("{} reaches {} on {on}", runs[only].name, score(only)),
         [a, b] => {
             let (new, base) = if runs[a].against.is_some() { (a, b) } else { (b, a) };
             let (n, m) = (&runs[new].name, &runs[base].name);
             let (s, t) = (score(new), score(base));
             match verdict(runs[new].against.as_ref().and_then(|x| x.1.as_ref())) {
-                Verdict::Better => format!("{n} beats {m} on {on}: {s} % against {t} %"),
-                Verdict::Worse => format!("{n} falls behind {m} on {on}: {s} % against {t} %"),
+                Verdict::Better => format!("{n} beats {m} on {on}: {s} against {t}"),
+                Verdict::Worse => format!("{n} falls behind {m} on {on}: {s} against {t}"),
                 Verdict::Alike => {
-                    format!("{n} and {m} are too close to tell apart on {on}: {s} % and {t} %")
+                    format!("{n} and {m} are too close to tell apart on {on}: {s} and {t}")
                 }
-                Verdict::Untested => format!("On {on}, {n} reaches {s} % and {m} {t} %"),
+                Verdict::Untested => format!("On {on}, {n} reaches {s} and {m} {t}"),
             }
         }
         _ => {
@@ -111,17 +111,17 @@ pub fn headline(runs: &[Run], groups: &[Group]) -> String {
                 .max_by(|&a, &b| runs[a].test.mean.total_cmp(&runs[b].test.mean));
             let best = best.unwrap_or(group[0]);
             let (n, s) = (&runs[best].name, score(best));
-            format!("{n} scores highest of {} runs on {on}: {s} %", group.len())
+            format!("{n} scores highest of {} runs on {on}: {s}", group.len())
         }
     }
 }
 
-/// What was trained, in sentences: one paragraph for the setting and one sentence a comparison.
-pub fn account(runs: &[Run], group: &Group) -> Vec<String> {
+/// What was trained and how it did, in a sentence or two.
+pub fn account(runs: &[Run], group: &Group) -> String {
     let first = runs[group[0]].record;
     let scores: Vec<String> = group
         .iter()
-        .map(|&i| format!("{} {} %", runs[i].name, percent_summary(&runs[i].test)))
+        .map(|&i| format!("{} {}{NBSP}%", runs[i].name, percent_summary(&runs[i].test)))
         .collect();
     let fewest = group.iter().map(|&i| runs[i].test.n).min().unwrap_or(0);
     let most = group.iter().map(|&i| runs[i].test.n).max().unwrap_or(0);
@@ -131,19 +131,22 @@ pub fn account(runs: &[Run], group: &Group) -> Vec<String> {
         format!("{fewest} to {most} seeds each")
     };
     let spread = if most > 1 { ", mean ± standard deviation over seeds" } else { "" };
-    let mut out = vec![format!(
+    format!(
         "Trained for {} on {}, {} split, {seeds}. Test {}{spread}: {}.",
         spelling(&first.task),
         spelling(&first.dataset),
         first.split,
         first.metric,
         text::joined(&scores)
-    )];
-    for &i in group {
-        if let Some((base, paired)) = &runs[i].against {
-            let (name, base) = (&runs[i].name, &runs[*base].name);
-            out.push(text::paired_sentence(name, base, paired.as_ref()));
-        }
-    }
-    out
+    )
+}
+
+/// Each run of the group against its baseline, a sentence each.
+pub fn differences(runs: &[Run], group: &Group) -> Vec<String> {
+    let compared = group.iter().filter_map(|&i| runs[i].against.as_ref().map(|a| (i, a)));
+    compared
+        .map(|(i, (base, paired))| {
+            text::paired_sentence(&runs[i].name, &runs[*base].name, paired.as_ref())
+        })
+        .collect()
 }

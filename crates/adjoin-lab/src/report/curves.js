@@ -26,7 +26,8 @@ function curves() {
     const i = reading(run, epoch);
     return i === null ? null : run.curve[key][i];
   };
-  const cursorEpoch = () => epochs[state.at ?? epochs.length - 1];
+  const shared = Math.min(...runs.map((run) => run.curve.epoch.at(-1) ?? Infinity));
+  const cursorEpoch = () => (state.at === null ? shared : epochs[state.at]);
 
   const table = readings(runs, hasDegree, () => {
     state.charts.forEach((chart) => chart.draw());
@@ -38,7 +39,7 @@ function curves() {
 
   for (const key of hasDegree ? ["loss", "valid", "degree"] : ["loss", "valid"]) {
     const place = document.querySelector(`[data-chart="${key}"]`);
-    state.charts.push(lineChart(place, key, { runs, epochs, state, value, update }));
+    state.charts.push(lineChart(place, key, { runs, epochs, shared, state, value, update }));
   }
   update();
 }
@@ -49,7 +50,7 @@ const KINDS = {
   degree: { name: "Mean learned degree", format: brief, band: null, factor: 1 },
 };
 
-function lineChart(place, key, { runs, epochs, state, value, update }) {
+function lineChart(place, key, { runs, epochs, shared, state, value, update }) {
   const kind = KINDS[key];
   const height = 260;
   let layer = null;
@@ -84,6 +85,7 @@ function lineChart(place, key, { runs, epochs, state, value, update }) {
     scrub(root, {
       label: `${kind.name} by epoch. Arrow keys read the values.`,
       count: epochs.length,
+      start: nearest(epochs, shared),
       position: (px) => nearest(epochs, x.invert((px / root.clientWidth) * width || 0)),
       current: () => state.at,
       describe: (i) => `epoch ${epochs[i]}: ${runs.filter((r) => r.shown).map((r) => `${r.name} ${said(r, epochs[i])}`).join(", ")}`,
@@ -121,7 +123,8 @@ function lineChart(place, key, { runs, epochs, state, value, update }) {
     }
     parts.push(svg("path", { class: "line", d: path(run, key), "stroke-dasharray": style.dash }));
     if (key === "valid") {
-      for (const [epoch, best] of run.best) parts.push(svg("circle", { class: "ring", cx: x(epoch), cy: y(100 * best), r: 3 }));
+      const [epoch, best] = [0, 1].map((i) => run.best.reduce((sum, pair) => sum + pair[i], 0) / run.best.length);
+      parts.push(svg("circle", { class: "ring", cx: x(epoch), cy: y(100 * best), r: 4.5 }));
     }
     return svg("g", { class: style.class }, parts);
   };
@@ -157,7 +160,7 @@ function nearest(sorted, wanted) {
 function readings(runs, hasDegree, redraw) {
   const table = byId("readings");
   const columns = [["loss", "Loss", brief], ["train", "Training score, %", percent], ["valid", "Validation score, %", percent]];
-  if (hasDegree) columns.push(["degree", "Learned degree, mean ± deviation over nodes", brief]);
+  if (hasDegree) columns.push(["degree", "Learned degree ± deviation", brief]);
   const cells = new Map();
   const rows = runs.map((run) => {
     const box = html("input", { type: "checkbox", onchange: () => { run.shown = box.checked; redraw(); } });
@@ -179,7 +182,7 @@ function readings(runs, hasDegree, redraw) {
       columns.map(([, label]) => html("th", { role: "columnheader", scope: "col", class: "r" }, label)))),
     html("tbody", { role: "rowgroup" }, rows));
   const fill = (epoch, value, pointed) => {
-    byId("reading-epoch").textContent = pointed ? `At epoch ${epoch}` : `At the last epoch, ${epoch}`;
+    byId("reading-epoch").textContent = pointed ? `At epoch ${epoch}` : `At epoch ${epoch}, the last that every run reached`;
     for (const run of runs) {
       for (const [key, , format] of columns) {
         let text = format(value(run, key, epoch));

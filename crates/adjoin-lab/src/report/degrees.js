@@ -19,8 +19,8 @@ function degreeChart(place, graph, readout) {
     readout.textContent = state.at === null ? "Point at a bar, or use the arrow keys." : describe(state.at);
   };
   const draw = (width) => {
-    const height = 270;
-    const [left, right, top, bottom] = [46, width - 6, 10, height - 40];
+    const height = 320;
+    const [left, right, top, bottom] = [46, width - 6, 28, height - 40];
     const yTicks = ticks(0, Math.max(...input, ...learned, 1), 5);
     const x = scale(0, input.length, left, right);
     const y = scale(0, yTicks[yTicks.length - 1], bottom, top);
@@ -30,13 +30,13 @@ function degreeChart(place, graph, readout) {
     const rect = (kind, bin, n, offset) =>
       svg("rect", { class: `bar ${kind}`, x: x(bin) + room * 0.12 + offset, width: Math.max(bar, 0.5), y: y(n), height: bottom - y(n) });
     shades = input.map((_, bin) => svg("rect", { class: "bin", x: x(bin), y: top, width: room, height: bottom - top }));
-    const labelled = input.map((_, bin) => bin).filter((bin) => bin % every === 0 && (bin + every < input.length || bin === input.length - 1));
+    const labelled = input.map((_, bin) => bin).filter((bin) => bin === input.length - 1 || (bin % every === 0 && bin + every < input.length));
     const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, height }, shades,
       axes({ x: (bin) => x(bin + 0.5), y, xTicks: labelled, yTicks, left, right, bottom, yFormat: String,
         xFormat: (bin) => `${bin * graph.degrees.width}${bin === input.length - 1 ? "+" : ""}` }),
       input.map((n, bin) => [rect("input", bin, n, 0), rect("learned", bin, learned[bin], bar)]),
       svg("text", { class: "tick", x: right, y: height - 6, "text-anchor": "end", "aria-hidden": "true" }, "degree"),
-      svg("text", { class: "tick", x: left - 8, y: height - 6, "aria-hidden": "true" }, "nodes (vertical)"));
+      svg("text", { class: "tick", x: left - 8, y: 12, "text-anchor": "end", "aria-hidden": "true" }, "nodes"));
     scrub(root, {
       label: "Number of nodes by degree, input and learned. Arrow keys read the bars.",
       count: input.length,
@@ -49,7 +49,7 @@ function degreeChart(place, graph, readout) {
     mark();
   };
   drawOnResize(place, draw);
-  place.after(degreeTable(graph));
+  readout.after(degreeTable(graph));
 }
 
 function degreeTable(graph) {

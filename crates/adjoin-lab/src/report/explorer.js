@@ -57,8 +57,7 @@ function explorer() {
     state.past = [];
     state.rank = -1;
     classLegend(state.data);
-    const handy = (i) => state.data.pointers[i + 1] - state.data.pointers[i] <= 14;
-    state.node = state.data.changed.find(handy) ?? 0;
+    state.node = firstNode(state.data);
     if (state.data.rows) render(false);
   };
 
@@ -70,13 +69,20 @@ function explorer() {
   });
   byId("node-back").addEventListener("click", () => {
     if (state.past.length) visit(state.past.pop(), { remember: false });
+    if (!state.past.length) byId("node-random").focus();
   });
   search(() => state.data, visit);
   drawOnResize(map, (width) => {
     state.width = width;
-    if (state.data?.rows) render(false);
+    if (state.data?.rows) render(map.contains(document.activeElement));
   });
   return changeData;
+}
+
+// A node to begin with: few enough links to read, and of every kind where there is such a node.
+function firstNode(data) {
+  const few = data.changed.filter((i) => data.pointers[i + 1] - data.pointers[i] <= 12);
+  return few.find((i) => data.totals[i].every((n) => n >= 2)) ?? few.find((i) => data.totals[i].every((n) => n > 0)) ?? few[0] ?? 0;
 }
 
 function sentence(data, node) {
@@ -144,8 +150,10 @@ function disc(data, node, x, y, radius) {
   ];
 }
 
+const weightText = (w) => (w >= 0.001 ? w.toFixed(3) : w.toExponential(1));
+
 function linkWords(data, link) {
-  const weight = link.fate === 2 ? "" : `, weight ${brief(link.weight)}`;
+  const weight = link.fate === 2 ? "" : `, weight ${weightText(link.weight)}`;
   return `${data.ids[link.to]}: ${data.nameOf(link.to)}, ${FATES[link.fate]}${weight}`;
 }
 
@@ -199,12 +207,12 @@ function linkTable(data, links, visit) {
   const row = (l) => {
     const name = data.ids[l.to];
     const who = l.to < data.rows
-      ? html("button", { type: "button", class: "plainly", "aria-label": `Go to ${name}`, onclick: () => { visit(l.to); byId("links-title").scrollIntoView({ block: "nearest" }); } }, name)
+      ? html("button", { type: "button", class: "plainly", "aria-label": `Go to ${name}`, onclick: () => { visit(l.to); byId("node-links").parentElement.focus(); } }, name)
       : html("span", {}, name);
     return html("tr", {},
       html("th", { scope: "row" }, html("span", { class: "who" }, swatch(data.labels[l.to]), html("span", {}, who, html("small", { style: "display:block" }, data.nameOf(l.to))))),
       html("td", { class: `fate ${FATES[l.fate]}` }, FATES[l.fate]),
-      html("td", { class: "r num" }, l.fate === 2 ? "–" : brief(l.weight)));
+      html("td", { class: "r num" }, l.fate === 2 ? "–" : weightText(l.weight)));
   };
   byId("node-links").replaceChildren(
     html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Neighbour"), html("th", { scope: "col" }, "Link"), html("th", { scope: "col", class: "r" }, "Weight"))),

@@ -188,7 +188,7 @@ pub fn panel(g: &GraphRecord, at: usize, name: &str, limit: usize) -> String {
     let mut out = format!(
         r#"<section class="graph" data-graph="{at}" aria-labelledby="graph-{at}"><h3 id="graph-{at}" class="of-run">{}</h3>
 <dl class="tiles"><div><dt>Links kept</dt><dd class="num">{}</dd><dd class="small">of {} in the input</dd></div><div><dt>Links added</dt><dd class="num">{}</dd><dd class="small">not in the input</dd></div><div><dt>Links dropped</dt><dd class="num">{}</dd><dd class="small">{} % of the input</dd></div><div><dt>Mean degree</dt><dd class="num">{:.2}</dd><dd class="small">{:.2} in the input</dd></div></dl>
-<div class="pair"><figure class="panel"><h4>How many neighbours</h4><p class="legend"><span><i class="box input"></i>input graph</span><span><i class="box learned"></i>{}</span></p><div class="chart" data-chart="degrees" data-graph="{at}"></div><p class="readout" data-readout="degrees-{at}">&nbsp;</p></figure>
+<div class="pair"><figure class="panel needs-script"><h4>How many neighbours</h4><p class="legend"><span><i class="box input"></i>input graph</span><span><i class="box learned"></i>{}</span></p><div class="chart" data-chart="degrees" data-graph="{at}"></div><p class="readout" data-readout="degrees-{at}">&nbsp;</p></figure>
 "#,
         escape(name),
         number(kept),
@@ -200,10 +200,9 @@ pub fn panel(g: &GraphRecord, at: usize, name: &str, limit: usize) -> String {
         average(g.input_degrees()),
         if g.degrees.is_empty() { "learned graph" } else { "learned k" },
     );
-    let _ = write!(
+    let _ = writeln!(
         out,
-        r#"<figure class="panel"><h4>Links between nodes of one class</h4><p class="legend"><span><i class="dot before"></i>input {} %</span><span><i class="dot after"></i>learned {} %</span></p>{}</figure></div>
-"#,
+        r#"<figure class="panel"><h4>Links between nodes of one class</h4><p class="legend"><span><i class="dot before"></i>input {} %</span><span><i class="dot after"></i>learned {} %</span></p>{}</figure></div>"#,
         maybe_percent(before),
         maybe_percent(after),
         homophily_table(g, before, after)
@@ -222,8 +221,11 @@ pub fn panel(g: &GraphRecord, at: usize, name: &str, limit: usize) -> String {
 
 fn homophily_table(g: &GraphRecord, before: Option<f64>, after: Option<f64>) -> String {
     let by_class = class_homophily(g);
-    let mut out = String::from(
-        r#"<table class="plain homophily"><caption class="hidden">Share of link weight that joins nodes of one class, in percent</caption><thead><tr><th scope="col">Class of the node</th><th scope="col" class="r">Input</th><th scope="col" class="r">Learned</th><th scope="col" class="wide"><span class="ends" aria-hidden="true"><span>0 %</span><span>100 %</span></span></th></tr></thead><tbody>"#,
+    let shares = by_class.iter().flat_map(|c| [c.1, c.2]).chain([before, after]).flatten();
+    let low = (shares.fold(0.9, f64::min) * 10.0).floor() / 10.0;
+    let mut out = format!(
+        r#"<table class="plain homophily"><caption class="hidden">Share of link weight that joins nodes of one class, in percent</caption><thead><tr><th scope="col">Class of the node</th><th scope="col" class="r">Input</th><th scope="col" class="r">Learned</th><th scope="col" class="wide"><span class="ends" aria-hidden="true"><span>{:.0}&nbsp;%</span><span>100&nbsp;%</span></span></th></tr></thead><tbody>"#,
+        100.0 * low
     );
     let mut line = |class: &str, name: &str, before, after| {
         let _ = write!(
@@ -231,12 +233,13 @@ fn homophily_table(g: &GraphRecord, before: Option<f64>, after: Option<f64>) -> 
             r#"<tr{class}><th scope="row">{name}</th><td class="r num">{}</td><td class="r num">{}</td><td class="wide">{}</td></tr>"#,
             maybe_percent(before),
             maybe_percent(after),
-            dumbbell(before, after)
+            dumbbell(low, before, after)
         );
     };
     line(r#" class="all""#, "All classes", before, after);
     for (class, before, after) in &by_class {
-        line("", &escape(&g.class_names[*class]), *before, *after);
+        let name = escape(&g.class_names[*class]).replace('_', "_<wbr>");
+        line("", &name, *before, *after);
     }
     out.push_str("</tbody></table>");
     if by_class.len() < g.class_names.len() {

@@ -59,11 +59,13 @@ pub fn render(runs: &[RunRecord]) -> Result<String, ReportError> {
     let headline = compare::headline(&runs, &groups);
     let mut account = String::new();
     for group in &groups {
-        account.push_str("<p>");
-        for sentence in compare::account(&runs, group) {
-            let _ = write!(account, "{} ", escape(&sentence));
+        let _ = writeln!(account, "<p>{}</p>", escape(&compare::account(&runs, group)));
+        let differences = compare::differences(&runs, group);
+        if !differences.is_empty() {
+            let items: String =
+                differences.iter().map(|d| format!("<li>{}</li>", escape(d))).collect();
+            let _ = writeln!(account, "<ul>{items}</ul>");
         }
-        account.push_str("</p>\n");
     }
     let mut panels = String::new();
     for (at, (name, g)) in graphs.iter().enumerate() {

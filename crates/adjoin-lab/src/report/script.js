@@ -11,7 +11,7 @@ function build(make, tag, attributes, children) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return node;
 }
 
@@ -70,10 +70,10 @@ function drawOnResize(place, draw) {
 }
 
 // Makes a chart a slider over positions 0..count-1: by pointer, arrow keys, Page Up/Down, Home and End.
-function scrub(root, { label, count, position, current, describe, onMove }) {
+function scrub(root, { label, count, start = 0, position, current, describe, onMove }) {
   const show = () => {
-    root.setAttribute("aria-valuenow", String(current() ?? 0));
-    root.setAttribute("aria-valuetext", describe(current() ?? 0));
+    root.setAttribute("aria-valuenow", String(current() ?? start));
+    root.setAttribute("aria-valuetext", describe(current() ?? start));
   };
   const move = (index) => {
     onMove(clamp(index, 0, count - 1));
@@ -90,12 +90,14 @@ function scrub(root, { label, count, position, current, describe, onMove }) {
     const jump = jumps[event.key];
     if (jump === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    move((current() ?? 0) + jump);
+    move((current() ?? start) + jump);
   });
-  root.addEventListener("focus", () => move(current() ?? 0));
-  root.addEventListener("pointermove", (event) => {
-    move(Math.round(position(event.clientX - root.getBoundingClientRect().left)));
-  });
+  root.addEventListener("focus", () => move(current() ?? start));
+  for (const kind of ["pointermove", "pointerdown"]) {
+    root.addEventListener(kind, (event) => {
+      move(Math.round(position(event.clientX - root.getBoundingClientRect().left)));
+    });
+  }
 }
 
 // Horizontal grid lines with their numbers, and the numbers below.

@@ -47,19 +47,20 @@ impl Axis {
     fn grid(&self) -> String {
         self.ticks().fold(String::new(), |mut out, t| {
             let x = self.at(t);
-            let _ =
-                write!(out, r#"<line class="grid" x1="{x:.2}%" x2="{x:.2}%" y1="0" y2="100%"/>"#);
+            let _ = write!(out, r#"<line class="grid" x1="{x:.2}%" x2="{x:.2}%" y1="0" y2="30"/>"#);
             out
         })
     }
 
-    fn labels(&self) -> String {
+    /// The numbers of the grid lines: on their own, or below the marks of a strip.
+    fn labels(&self, below: bool) -> String {
         let digits = usize::from(self.step < 1.0);
+        let y = if below { 45 } else { 13 };
         self.ticks().fold(String::new(), |mut out, t| {
             let x = self.at(t);
             let _ = write!(
                 out,
-                r#"<text class="tick" x="{x:.2}%" y="13" text-anchor="middle">{t:.digits$}</text>"#
+                r#"<text class="tick" x="{x:.2}%" y="{y}" text-anchor="middle">{t:.digits$}</text>"#
             );
             out
         })
@@ -84,7 +85,11 @@ fn strip(run: &Run, axis: &Axis) -> String {
         let _ = write!(out, r#"<circle class="seed" cx="{x:.2}%" cy="11" r="3"/>"#);
     }
     let x = axis.at(centre);
-    let _ = write!(out, r#"<circle class="mean" cx="{x:.2}%" cy="20" r="5"/></svg>"#);
+    let _ = write!(
+        out,
+        r#"<circle class="mean" cx="{x:.2}%" cy="20" r="5"/>{}</svg>"#,
+        axis.labels(true)
+    );
     out
 }
 
@@ -97,9 +102,9 @@ fn difference_cell(run: &Run, runs: &[Run]) -> String {
         return format!(r#"<span class="muted">no seed shared with {against}</span>"#);
     };
     let d = &found.difference;
-    let spread = d.deviation.map(|v| format!(" ± {}", percent(v))).unwrap_or_default();
+    let spread = d.deviation.map(|v| format!("\u{a0}±\u{a0}{}", percent(v))).unwrap_or_default();
     let note = match found.p {
-        Some(p) => format!("{}, n = {}", p_value(p), d.n),
+        Some(p) => format!("{}, n\u{a0}=\u{a0}{}", p_value(p), d.n),
         None => "one pair".into(),
     };
     let (class, word) = match verdict(paired.as_ref()) {
@@ -136,15 +141,14 @@ pub fn comparison(runs: &[Run], groups: &[Group]) -> String {
         let _ = write!(
             out,
             r#"<table class="cards compare" role="table"><caption>{caption}</caption>
-<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Run</th><th role="columnheader" scope="col" class="r">Test {metric}, %</th><th role="columnheader" scope="col">Each seed, and mean ± deviation</th><th role="columnheader" scope="col" class="r">Validation, %</th><th role="columnheader" scope="col">Paired difference, points</th><th role="columnheader" scope="col" class="r">Seeds</th><th role="columnheader" scope="col" class="r">Time a step</th><th role="columnheader" scope="col" class="r">Peak memory</th></tr></thead>
+<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Run</th><th role="columnheader" scope="col" class="r">Test {metric},&nbsp;%</th><th role="columnheader" scope="col">Each seed, and mean ± deviation</th><th role="columnheader" scope="col" class="r">Validation,&nbsp;%</th><th role="columnheader" scope="col">Paired difference, points</th><th role="columnheader" scope="col" class="r">Seeds</th><th role="columnheader" scope="col" class="r">Time a step</th><th role="columnheader" scope="col" class="r">Peak memory</th></tr></thead>
 <tbody role="rowgroup">"#
         );
         for &i in group {
             let run = &runs[i];
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                r#"<tr role="row" class="run-{}"><th role="rowheader" scope="row"><span class="key" aria-hidden="true"></span>{}</th><td role="cell" class="r num lead" data-label="Test {metric}, %">{}</td><td role="cell" class="wide" data-label="Each seed, and mean ± deviation">{}</td><td role="cell" class="r num" data-label="Validation, %">{}</td><td role="cell" class="diff" data-label="Paired difference, points"><div>{}</div></td><td role="cell" class="r num" data-label="Seeds">{}</td><td role="cell" class="r num" data-label="Time a step">{}</td><td role="cell" class="r num" data-label="Peak memory">{}</td></tr>
-"#,
+                r#"<tr role="row" class="run-{}"><th role="rowheader" scope="row"><span class="key" aria-hidden="true"></span>{}</th><td role="cell" class="r num lead" data-label="Test {metric}, %">{}</td><td role="cell" class="wide" data-label="Each seed, and mean ± deviation">{}</td><td role="cell" class="r num second" data-label="Validation, %">{}</td><td role="cell" class="diff" data-label="Paired difference, points"><div>{}</div></td><td role="cell" class="r num" data-label="Seeds">{}</td><td role="cell" class="r num" data-label="Time a step">{}</td><td role="cell" class="r num" data-label="Peak memory">{}</td></tr>"#,
                 i % 6,
                 escape(&run.name),
                 percent_summary(&run.test),
@@ -156,11 +160,10 @@ pub fn comparison(runs: &[Run], groups: &[Group]) -> String {
                 bytes(run.record.peak_rss_bytes),
             );
         }
-        let _ = write!(
+        let _ = writeln!(
             out,
-            r#"</tbody><tfoot aria-hidden="true"><tr><td></td><td></td><td class="wide"><svg class="strip scale">{}</svg></td><td colspan="5"></td></tr></tfoot></table>
-"#,
-            axis.labels()
+            r#"</tbody><tfoot aria-hidden="true"><tr><td></td><td></td><td class="wide"><svg class="strip scale">{}</svg></td><td colspan="5"></td></tr></tfoot></table>"#,
+            axis.labels(false)
         );
     }
     if runs.iter().filter(|r| r.against.is_some()).count() > 1 {
@@ -217,10 +220,9 @@ pub fn reproduction(runs: &[Run]) -> String {
         for (term, fact) in facts {
             let _ = write!(out, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(&fact));
         }
-        let _ = write!(
+        let _ = writeln!(
             out,
-            r#"</dl><h3>Command</h3>{}<h3>Configuration</h3>{}{}</div></details>
-"#,
+            r#"</dl><h3>Command</h3>{}<h3>Configuration</h3>{}{}</div></details>"#,
             code(&r.command, "Command", &run.name),
             code(&r.config_toml, "Configuration", &run.name),
             seed_table(run)
@@ -256,12 +258,12 @@ fn seed_table(run: &Run) -> String {
     out + "</tbody></table></div>"
 }
 
-/// A before-and-after bar pair for the homophily tables: hollow for the input, solid for the learned.
-pub fn dumbbell(before: Option<f64>, after: Option<f64>) -> String {
-    let at = |v: f64| 2.0 + 96.0 * v;
+/// A row of the homophily tables between `low` and 1: hollow for the input, solid for the learned.
+pub fn dumbbell(low: f64, before: Option<f64>, after: Option<f64>) -> String {
+    let at = |v: f64| 3.0 + 94.0 * (v - low) / (1.0 - low);
     let mut out = String::from(r#"<svg class="strip" aria-hidden="true">"#);
-    for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        let x = at(tick);
+    for quarter in 0..=4 {
+        let x = at(low + f64::from(quarter) / 4.0 * (1.0 - low));
         let _ = write!(out, r#"<line class="grid" x1="{x:.2}%" x2="{x:.2}%" y1="0" y2="100%"/>"#);
     }
     if let (Some(a), Some(b)) = (before, after) {

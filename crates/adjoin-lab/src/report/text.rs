@@ -6,6 +6,9 @@ use crate::record::{Paired, Summary};
 /// Differences with a p-value above this are called indistinguishable from chance.
 pub const SIGNIFICANT: f64 = 0.05;
 
+/// A space at which no line is broken.
+pub const NBSP: char = '\u{a0}';
+
 /// Text made safe for HTML content and quoted attributes.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -30,7 +33,7 @@ pub fn percent(fraction: f64) -> String {
 /// `81.5 ± 0.4`, without the deviation when there is one seed.
 pub fn percent_summary(s: &Summary) -> String {
     match s.deviation {
-        Some(d) => format!("{} ± {}", percent(s.mean), percent(d)),
+        Some(d) => format!("{}{NBSP}±{NBSP}{}", percent(s.mean), percent(d)),
         None => percent(s.mean),
     }
 }
@@ -45,13 +48,13 @@ pub fn points(difference: f64) -> String {
     }
 }
 
-/// `p = 0.013`, `p < 0.0001`.
+/// `p = 0.013`, `p < 0.0001`, in one piece.
 pub fn p_value(p: f64) -> String {
     match p {
-        p if p < 1e-4 => "p < 0.0001".into(),
-        p if p < 0.01 => format!("p = {p:.4}"),
-        p if p < 0.1 => format!("p = {p:.3}"),
-        p => format!("p = {p:.2}"),
+        p if p < 1e-4 => format!("p{NBSP}<{NBSP}0.0001"),
+        p if p < 0.01 => format!("p{NBSP}={NBSP}{p:.4}"),
+        p if p < 0.1 => format!("p{NBSP}={NBSP}{p:.3}"),
+        p => format!("p{NBSP}={NBSP}{p:.2}"),
     }
 }
 
@@ -60,7 +63,7 @@ pub fn thousands(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 && digits.len() > 4 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) && digits.len() > 4 {
             out.push('\u{202f}');
         }
         out.push(c);
@@ -162,11 +165,11 @@ pub fn paired_sentence(name: &str, baseline: &str, paired: Option<&Paired>) -> S
         return format!("{size} on the one seed they share: too few to judge.");
     };
     let meaning = match verdict(paired) {
-        Verdict::Alike => "which chance alone could well produce",
-        _ => "more than chance alone would usually produce",
+        Verdict::Alike => "chance alone could well produce this",
+        _ => "chance alone would seldom produce this",
     };
     format!(
-        "Paired over {}, {size} (deviation {}; two-sided t-test, {}), {meaning}.",
+        "{size}, paired over {} (deviation {}, t-test {}): {meaning}.",
         count(d.n, "shared seed"),
         percent(deviation),
         p_value(p)
@@ -193,12 +196,12 @@ mod tests {
         assert_eq!(points(0.0187), "+1.9");
         assert_eq!(points(-0.0187), "\u{2212}1.9");
         assert_eq!(points(-0.0001), "0.0");
-        assert_eq!(p_value(0.00001), "p < 0.0001");
-        assert_eq!(p_value(0.034), "p = 0.034");
+        assert_eq!(p_value(0.00001), "p\u{a0}<\u{a0}0.0001");
+        assert_eq!(p_value(0.034), "p\u{a0}=\u{a0}0.034");
         assert_eq!(thousands(2708), "2708");
         assert_eq!(thousands(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!((bytes(412_000_000), bytes(1_400_000_000)), ("412 MB".into(), "1.40 GB".into()));
-        assert_eq!(milliseconds(3.14159), "3.1 ms");
+        assert_eq!(milliseconds(4.321), "4.3 ms");
         assert_eq!(joined(&["a".into(), "b".into(), "c".into()]), "a, b and c");
     }
 

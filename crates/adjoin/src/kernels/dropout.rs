@@ -4,7 +4,7 @@ use super::{
     Real,
     random::Key,
     rows::{for_row_blocks, zeros},
-    vectorised,
+    vectorise,
 };
 
 /// Positions that share one row of the random stream.
@@ -19,7 +19,7 @@ pub fn apply<T: Real>(x: &[T], probability: f64, key: Key) -> Vec<T> {
         for (row, chunk) in block.chunks_mut(WIDTH).enumerate() {
             let start = (first + row) * WIDTH;
             let source = &x[start..start + chunk.len()];
-            vectorised(mask_row, (key, (first + row) as u32, threshold, scale, source, chunk));
+            vectorise!(mask_row, (key, (first + row) as u32, threshold, scale, source, chunk));
         }
     });
     out

@@ -23,8 +23,10 @@ pub mod selector;
 pub mod spmm;
 pub(crate) mod stream;
 
+mod lanes;
 mod real;
 mod vectorised;
 
+pub(crate) use lanes::Lanes;
 pub use real::Real;
-pub(crate) use vectorised::vectorised;
+pub(crate) use vectorised::{Kernel, vectorise, vectorised, vectorised_kernel};

@@ -8,7 +8,7 @@ use super::{
     Real,
     rows::{axpy, for_row_blocks, zeros},
     spmm::for_entries,
-    vectorised,
+    vectorise,
 };
 use crate::graph::Csr;
 use rayon::prelude::*;
@@ -73,7 +73,7 @@ impl<T: Real> Pairs<'_, T> {
 pub fn logits<T: Real>(pairs: Pairs<T>, w: &[T]) -> Vec<T> {
     let mut out = zeros(pairs.topology.edges());
     for_entries(pairs.topology, &mut out, 3 * pairs.width, |i, _, slots| {
-        vectorised(logit_row, (pairs, w, i, slots));
+        vectorise!(logit_row, (pairs, w, i, slots));
     });
     out
 }
@@ -136,7 +136,7 @@ pub fn backward<T: Real>(pairs: Pairs<T>, upstream: Upstream<T>) -> Gradients<T>
         .enumerate()
         .map(|(at, block)| {
             let mut sums = zeros(2 * d);
-            vectorised(backward_rows, (pairs, upstream, at * BLOCK, block, &mut sums[..]));
+            vectorise!(backward_rows, (pairs, upstream, at * BLOCK, block, &mut sums[..]));
             sums
         })
         .collect();
@@ -149,7 +149,7 @@ pub fn backward<T: Real>(pairs: Pairs<T>, upstream: Upstream<T>) -> Gradients<T>
     // The transpose is made before the parallel part, not under a lock inside it.
     pairs.topology.transpose();
     for_row_blocks(&mut b, d, cost, |first, block| {
-        vectorised(backward_columns, (pairs, upstream, first, block));
+        vectorise!(backward_columns, (pairs, upstream, first, block));
     });
     let v = if has_v { sums[d..].to_vec() } else { Vec::new() };
     sums.truncate(if has_w { d } else { 0 });

@@ -8,7 +8,7 @@ use super::{
     Real,
     rows::{dot, zeros},
     spmm::{self, for_entries},
-    vectorised,
+    vectorise,
 };
 use crate::graph::Csr;
 
@@ -30,10 +30,10 @@ pub fn forward<T: Real>(pairs: &Csr, similarity: Similarity, u: &[T], width: usi
     for_entries(pairs, &mut out, width, |i, columns, slots| {
         let own = &u[i * width..(i + 1) * width];
         match similarity {
-            Similarity::Distance => vectorised(distances, (own, u, columns, slots)),
-            Similarity::Dot => vectorised(products, (own, u, columns, slots)),
+            Similarity::Distance => vectorise!(distances, (own, u, columns, slots)),
+            Similarity::Dot => vectorise!(products, (own, u, columns, slots)),
             Similarity::Cosine => {
-                vectorised(products, (own, u, columns, &mut *slots));
+                vectorise!(products, (own, u, columns, &mut *slots));
                 for (slot, &j) in slots.iter_mut().zip(columns) {
                     *slot *= inverse(norms[i] * norms[j as usize]);
                 }

@@ -1,5 +1,6 @@
 //! The element types the kernels work on, and elementary functions that vectorise.
 
+use super::Lanes;
 use burn::tensor::Element;
 
 /// A floating-point element: `f32` for work, `f64` for checking gradients.
@@ -9,6 +10,7 @@ use burn::tensor::Element;
 /// the standard library's, because they serve as the reference.
 pub trait Real:
     Element
+    + Lanes
     + bytemuck::Pod
     + Copy
     + PartialOrd
@@ -33,7 +35,7 @@ pub trait Real:
     const HALF: Self;
     /// Below every finite value.
     const NEG_INFINITY: Self;
-    /// The lowest finite value.
+    /// Lowest finite value.
     const LOWEST: Self;
     /// Smallest positive normal number.
     const TINY: Self;

@@ -4,7 +4,7 @@ use super::{
     Real,
     parts::{Entries, for_blocks},
     rows::{axpy, dot, for_row_blocks, zeros},
-    vectorised,
+    vectorise,
 };
 use crate::graph::Csr;
 
@@ -13,7 +13,7 @@ pub fn forward<T: Real>(topology: &Csr, weights: &[T], x: &[T], width: usize) ->
     let mut y = zeros(topology.rows() * width);
     for_row_blocks(&mut y, width, row_cost(topology, width), |first, block| {
         let lists = (topology.pointers(), topology.indices());
-        vectorised(gather_rows, (lists, None, weights, T::ONE, x, width, first, block));
+        vectorise!(gather_rows, (lists, None, weights, T::ONE, x, width, first, block));
     });
     y
 }
@@ -34,7 +34,7 @@ pub fn forward_onto<T: Real>(
             *y = share * z;
         }
         let lists = (topology.pointers(), topology.indices());
-        vectorised(gather_rows, (lists, None, weights, scale, x, width, first, block));
+        vectorise!(gather_rows, (lists, None, weights, scale, x, width, first, block));
     });
     y
 }
@@ -56,7 +56,7 @@ pub fn backward_features<T: Real>(
     for_row_blocks(&mut out, width, cost, |first, block| {
         let lists = (&transpose.pointers[..], &transpose.indices[..]);
         let entries = Some(&transpose.entries[..]);
-        vectorised(gather_rows, (lists, entries, weights, T::ONE, grad, width, first, block));
+        vectorise!(gather_rows, (lists, entries, weights, T::ONE, grad, width, first, block));
     });
     out
 }
@@ -65,7 +65,7 @@ pub fn backward_features<T: Real>(
 pub fn backward_weights<T: Real>(topology: &Csr, x: &[T], grad: &[T], width: usize) -> Vec<T> {
     let mut out = zeros(topology.edges());
     for_entries(topology, &mut out, width, |i, columns, slots| {
-        vectorised(sampled_products, (&grad[i * width..(i + 1) * width], x, columns, slots));
+        vectorise!(sampled_products, (&grad[i * width..(i + 1) * width], x, columns, slots));
     });
     out
 }

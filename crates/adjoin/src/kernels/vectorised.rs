@@ -14,12 +14,59 @@ impl<F: FnOnce(A) -> R, A, R> WithSimd for Call<F, A> {
     }
 }
 
+/// `vectorise!(kernel, arguments)`: [`vectorised`] with the kernel certain to be
+/// inlined.
+///
+/// A function item passed as a value is called through a shim that the compiler generates. Large
+/// kernels are inlined into that shim but the shim is not inlined into the vector-enabled code, so
+/// they silently run without vectors (and every `mul_add` becomes a library call). A closure can
+/// carry `#[inline(always)]`; a shim cannot.
+macro_rules! vectorise {
+    ($kernel:expr, $arguments:expr $(,)?) => {
+        $crate::kernels::vectorised(
+            #[inline(always)]
+            |arguments| $kernel(arguments),
+            $arguments,
+        )
+    };
+}
+pub(crate) use vectorise;
+
 /// Calls `kernel(arguments)` in a context where the compiler may use AVX2, AVX-512, NEON, ...
 ///
 /// The kernel must be an `#[inline(always)]` function item taking one tuple: it is then compiled
 /// once per instruction set and the loops in it vectorise. The choice is made at run time, so one
-/// binary serves every machine, and needs no unsafe code here.
+/// binary serves every machine, and needs no unsafe code here. Prefer the macro `vectorise!`.
 #[inline]
 pub(crate) fn vectorised<F: FnOnce(A) -> R, A, R>(kernel: F, arguments: A) -> R {
     Arch::new().dispatch(Call(kernel, arguments))
+}
+
+/// A kernel too large for [`vectorised`], as a struct that holds its arguments.
+///
+/// The call of a function item goes through a shim that the compiler does not inline when the
+/// function is large, and what is not inlined is compiled without vector instructions; `run`, marked
+/// `#[inline(always)]`, is inlined whatever its size.
+pub(crate) trait Kernel {
+    /// What it computes.
+    type Output;
+
+    /// Computes it with the instructions of `simd`; implementations must be `#[inline(always)]`.
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
+}
+
+struct Run<K>(K);
+
+impl<K: Kernel> WithSimd for Run<K> {
+    type Output = K::Output;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> K::Output {
+        self.0.run(simd)
+    }
+}
+
+/// [`vectorised`] for a [`Kernel`].
+pub(crate) fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
+    Arch::new().dispatch(Run(kernel))
 }

@@ -8,16 +8,17 @@
 //! The product is written here rather than taken from [`gemm`](crate::kernels::gemm): points are
 //! packed once for all row blocks, and the depth is often tiny (4 for points in space).
 
+use super::product::{HEIGHT, PANEL, product};
 use super::{Metric, Near, Query, exact::Exact};
-use crate::kernels::{Real, vectorised};
+use crate::kernels::{Real, vectorise};
 use rayon::prelude::*;
 
-/// Columns of a panel: the widest run that stays in vector registers.
-const PANEL: usize = 32;
 /// Columns of a tile.
 const TILE: usize = 64 * PANEL;
-/// Rows of a tile; a multiple of both heights of the register block.
-const ROWS: usize = 36;
+/// Rows of a tile.
+const ROWS: usize = 6 * HEIGHT;
+/// Keys compared at once when a row is filtered; divides a panel.
+const RUN: usize = 16;
 /// Groups whose minima bound the k-th smallest key come in multiples of this.
 const GROUP: usize = 64;
 
@@ -26,31 +27,37 @@ pub(super) fn search<T: Real>(query: &Query<T>, indices: &mut [u32], distances: 
     // When everyone is a neighbour there is nothing to select.
     let packed = (query.count < others).then(|| Packed::new(&query.exact, query.size));
     // Small graphs use smaller blocks, or there would be too few to share out.
-    let rows = (query.size / 8).next_multiple_of(6).clamp(6, ROWS);
+    let rows = (query.size / 8).next_multiple_of(HEIGHT).clamp(HEIGHT, ROWS);
     let workspace = || Workspace::new(query.count);
-    query.for_blocks(rows, indices, distances, workspace, |workspace, first, indices, distances| {
-        let rows = indices.len() / query.count;
-        match &packed {
-            Some(packed) => workspace.shortlist(packed, query, first, rows),
-            None => workspace.everyone(query.size, rows),
-        }
-        let outputs =
-            indices.chunks_exact_mut(query.count).zip(distances.chunks_exact_mut(query.count));
-        for (row, (indices, distances)) in outputs.enumerate() {
-            let own = (first + row) as u32;
-            let shortlist = workspace.rows[row].shortlist.iter().filter(|near| {
-                // Padding of the last panel, and the point itself, have infinite keys; they get
-                // here only while the limit is infinite too.
-                (near.index as usize) < query.size && (query.include_self || near.index != own)
-            });
-            workspace.exact.clear();
-            workspace
-                .exact
-                .extend(shortlist.map(|near| Near { value: 0.0, index: near.index }));
-            query.exact.measure(first + row, &mut workspace.exact);
-            query.write(&mut workspace.exact, indices, distances);
-        }
-    });
+    query.for_blocks(
+        rows,
+        indices,
+        distances,
+        workspace,
+        |workspace, first, indices, distances| {
+            let rows = indices.len() / query.count;
+            match &packed {
+                Some(packed) => workspace.shortlist(packed, query, first, rows),
+                None => workspace.everyone(query.size, rows),
+            }
+            let outputs =
+                indices.chunks_exact_mut(query.count).zip(distances.chunks_exact_mut(query.count));
+            for (row, (indices, distances)) in outputs.enumerate() {
+                let own = (first + row) as u32;
+                let shortlist = workspace.rows[row].shortlist.iter().filter(|near| {
+                    // Padding of the last panel, and the point itself, have infinite keys; they get
+                    // here only while the limit is infinite too.
+                    (near.index as usize) < query.size && (query.include_self || near.index != own)
+                });
+                workspace.exact.clear();
+                workspace
+                    .exact
+                    .extend(shortlist.map(|near| Near { value: 0.0, index: near.index }));
+                query.exact.measure(first + row, &mut workspace.exact);
+                query.write(&mut workspace.exact, indices, distances);
+            }
+        },
+    );
 }
 
 /// The points of a graph, centred, scaled and packed for the product.
@@ -169,18 +176,19 @@ impl<T: Real> Workspace<T> {
     /// Shortlists, for each of `rows` rows from `first` on, every point that may be a neighbour.
     fn shortlist(&mut self, packed: &Packed<T>, query: &Query<T>, first: usize, rows: usize) {
         let depth = packed.depth;
-        let height = register_rows();
-        let padded = rows.next_multiple_of(height);
+        let padded = rows.next_multiple_of(HEIGHT);
         self.left.clear();
         self.left.resize(padded * depth, T::ZERO);
         let factor = T::from_f64(if packed.centred { -2.0 } else { -1.0 });
-        for (row, left) in self.left.chunks_exact_mut(depth).take(rows).enumerate() {
+        for row in 0..rows {
+            let left = &mut self.left[row / HEIGHT * depth * HEIGHT + row % HEIGHT..];
             let (panel, lane) = ((first + row) / PANEL, (first + row) % PANEL);
-            for (c, value) in left[..depth - 1].iter_mut().enumerate() {
-                *value = factor * packed.panels[(panel * depth + c) * PANEL + lane];
+            let right = &packed.panels[panel * depth * PANEL + lane..];
+            for c in 0..depth - 1 {
+                left[c * HEIGHT] = factor * right[c * PANEL];
             }
             // Adds |x_j|^2; for products 0, or infinity for padding.
-            left[depth - 1] = T::ONE;
+            left[(depth - 1) * HEIGHT] = T::ONE;
         }
         for row in &mut self.rows[..rows] {
             row.shortlist.clear();
@@ -191,20 +199,19 @@ impl<T: Real> Workspace<T> {
             let start = tile * TILE;
             let columns = panels.len() / depth;
             self.keys.resize(padded * columns, T::ZERO);
-            if height == 6 {
-                vectorised(product::<T, 6>, (&self.left[..], panels, depth, &mut self.keys[..]));
-            } else {
-                vectorised(product::<T, 3>, (&self.left[..], panels, depth, &mut self.keys[..]));
-            }
+            product(&self.left, panels, depth, &mut self.keys);
             for (row, keys) in self.keys.chunks_exact_mut(columns).take(rows).enumerate() {
                 let i = first + row;
                 if !query.include_self && (start..start + columns).contains(&i) {
                     keys[i - start] = -T::NEG_INFINITY;
                 }
                 let (state, minima) = (&mut self.rows[row], &mut self.minima[..]);
-                state.lower(keys, minima, self.count);
+                // Later tiles have the bound of the earlier ones.
+                if tile == 0 {
+                    state.lower(keys, minima, self.count);
+                }
                 let limit = packed.limit(i, state.bound);
-                vectorised(filter, (&*keys, start as u32, limit, &mut state.shortlist));
+                vectorise!(filter, (&*keys, start as u32, limit, &mut state.shortlist));
                 state.tighten(packed, i, self.count);
             }
         }
@@ -216,57 +223,22 @@ impl<T: Real> Row<T> {
     /// groups, the k-th smallest is at least the k-th smallest key.
     fn lower(&mut self, keys: &[T], minima: &mut [T], count: usize) {
         minima.fill(-T::NEG_INFINITY);
-        vectorised(group_minima, (keys, &mut *minima));
+        vectorise!(group_minima, (keys, &mut *minima));
         let (_, kth, _) = minima.select_nth_unstable_by(count - 1, |a, b| {
             a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal)
         });
         self.bound = self.bound.min(*kth);
     }
 
-    /// Drops what the keys so far rule out.
+    /// Drops what the keys so far rule out, when there is enough of it to be worth the while.
     fn tighten(&mut self, packed: &Packed<T>, i: usize, count: usize) {
-        if self.shortlist.len() <= count {
+        if self.shortlist.len() <= 2 * count + RUN {
             return;
         }
         let (_, kth, _) = self.shortlist.select_nth_unstable_by(count - 1, Near::order);
         self.bound = kth.value;
         let limit = packed.limit(i, self.bound);
         self.shortlist.retain(|near| near.value <= limit);
-    }
-}
-
-/// Rows of the register block: six rows of a panel fill the 32 registers of AVX-512; elsewhere
-/// there is room for three.
-fn register_rows() -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if matches!(pulp::Arch::new(), pulp::Arch::V4(_)) {
-        return 6;
-    }
-    3
-}
-
-/// `keys[r, j] = <left_r, right_j>`, `left` `[rows, depth]`, `panels` `[panels, depth, PANEL]`.
-#[inline(always)]
-fn product<T: Real, const HEIGHT: usize>(
-    (left, panels, depth, keys): (&[T], &[T], usize, &mut [T]),
-) {
-    let columns = panels.len() / depth;
-    for (at, panel) in panels.chunks_exact(depth * PANEL).enumerate() {
-        for (group, left) in left.chunks_exact(HEIGHT * depth).enumerate() {
-            let mut sums = [[T::ZERO; PANEL]; HEIGHT];
-            for (c, right) in panel.chunks_exact(PANEL).enumerate() {
-                for (r, sums) in sums.iter_mut().enumerate() {
-                    let factor = left[r * depth + c];
-                    for lane in 0..PANEL {
-                        sums[lane] = factor.mul_add(right[lane], sums[lane]);
-                    }
-                }
-            }
-            for (r, sums) in sums.iter().enumerate() {
-                let start = (group * HEIGHT + r) * columns + at * PANEL;
-                keys[start..start + PANEL].copy_from_slice(sums);
-            }
-        }
     }
 }
 
@@ -283,11 +255,11 @@ fn group_minima<T: Real>((keys, minima): (&[T], &mut [T])) {
 /// comparison finds out at once.
 #[inline(always)]
 fn filter<T: Real>((keys, start, limit, out): (&[T], u32, T, &mut Vec<Near<T>>)) {
-    for (at, chunk) in keys.chunks_exact(PANEL).enumerate() {
+    for (at, chunk) in keys.chunks_exact(RUN).enumerate() {
         if chunk.iter().fold(false, |any, &key| any | (key <= limit)) {
             for (lane, &value) in chunk.iter().enumerate() {
                 if value <= limit {
-                    out.push(Near { value, index: start + (at * PANEL + lane) as u32 });
+                    out.push(Near { value, index: start + (at * RUN + lane) as u32 });
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Distances computed from the points themselves, in `f64`.
 
 use super::{Metric, Near};
-use crate::kernels::{Real, vectorised};
+use crate::kernels::{Real, vectorise};
 
 /// The points of one graph, ready for exact comparisons.
 pub(super) struct Exact<'a, T> {
@@ -23,7 +23,7 @@ impl<'a, T: Real> Exact<'a, T> {
         let scale = 2f64.powi(-(exponent as i32));
         let mut exact = Self { points, width, metric, scale, inverse_norms: Vec::new() };
         if metric == Metric::Cosine {
-            exact.inverse_norms = vectorised(inverse_norms, (points, width, scale));
+            exact.inverse_norms = vectorise!(inverse_norms, (points, width, scale));
         }
         exact
     }
@@ -36,8 +36,10 @@ impl<'a, T: Real> Exact<'a, T> {
     /// distance, or the negated product.
     pub fn measure(&self, i: usize, shortlist: &mut [Near<f64>]) {
         match self.metric {
-            Metric::Euclidean => vectorised(measure_squares, (self, i, shortlist)),
-            Metric::Dot | Metric::Cosine => vectorised(measure_products, (self, i, shortlist)),
+            Metric::Euclidean => vectorise!(measure_squares, (self, i, &mut *shortlist)),
+            Metric::Dot | Metric::Cosine => {
+                vectorise!(measure_products, (self, i, &mut *shortlist));
+            }
         }
         if self.metric == Metric::Cosine {
             // Width 0 has no norms: all its points are zero vectors.

@@ -4,7 +4,7 @@
 //! with vector instructions.
 
 use super::{Near, Query};
-use crate::kernels::{Real, vectorised};
+use crate::kernels::{Real, vectorise};
 
 /// Most dimensions served; fewer are padded with zeros.
 pub(super) const MAX_WIDTH: usize = 3;
@@ -15,14 +15,20 @@ pub(super) fn search<T: Real>(query: &Query<T>, indices: &mut [u32], distances: 
     const ROWS: usize = 128;
     let tree = Tree::new(query);
     let workspace = || Workspace { stack: Vec::with_capacity(64), near: Vec::new() };
-    query.for_blocks(ROWS, indices, distances, workspace, |workspace, first, indices, distances| {
-        let outputs =
-            indices.chunks_exact_mut(query.count).zip(distances.chunks_exact_mut(query.count));
-        for (row, (indices, distances)) in outputs.enumerate() {
-            vectorised(collect, (&tree, query, first + row, &mut *workspace));
-            query.write(&mut workspace.near, indices, distances);
-        }
-    });
+    query.for_blocks(
+        ROWS,
+        indices,
+        distances,
+        workspace,
+        |workspace, first, indices, distances| {
+            let outputs =
+                indices.chunks_exact_mut(query.count).zip(distances.chunks_exact_mut(query.count));
+            for (row, (indices, distances)) in outputs.enumerate() {
+                vectorise!(collect, (&tree, query, first + row, &mut *workspace));
+                query.write(&mut workspace.near, indices, distances);
+            }
+        },
+    );
 }
 
 /// A point in scaled units.
@@ -89,7 +95,8 @@ fn grow(points: &[Point], order: &mut [u32], start: usize, nodes: &mut Vec<Node>
         return;
     }
     let extent = |axis: usize| high[axis] - low[axis];
-    let axis = (1..MAX_WIDTH).fold(0, |widest, a| if extent(a) > extent(widest) { a } else { widest });
+    let axis =
+        (1..MAX_WIDTH).fold(0, |widest, a| if extent(a) > extent(widest) { a } else { widest });
     // Whole leaves on the left, so that most leaves are full.
     let middle = (len / 2).next_multiple_of(LEAF).min(len - 1);
     order.select_nth_unstable_by(middle, |&a, &b| {
@@ -119,9 +126,8 @@ fn collect<T: Real>((tree, query, i, workspace): (&Tree, &Query<T>, usize, &mut 
         }
         let node = &tree.nodes[at as usize];
         if node.second != 0 {
-            let [first, second] = [at + 1, node.second].map(|child| {
-                (box_distance(&tree.nodes[child as usize], &point), child)
-            });
+            let [first, second] = [at + 1, node.second]
+                .map(|child| (box_distance(&tree.nodes[child as usize], &point), child));
             // The nearer box goes on top.
             let (top, below) = if second.0 < first.0 { (second, first) } else { (first, second) };
             stack.extend([below, top]);
@@ -133,7 +139,8 @@ fn collect<T: Real>((tree, query, i, workspace): (&Tree, &Query<T>, usize, &mut 
         let lanes = start..start + LEAF;
         let (x, y, z) = (&x[lanes.clone()], &y[lanes.clone()], &z[lanes]);
         for lane in 0..LEAF {
-            squares[lane] = square_sum([x[lane] - point[0], y[lane] - point[1], z[lane] - point[2]]);
+            squares[lane] =
+                square_sum([x[lane] - point[0], y[lane] - point[1], z[lane] - point[2]]);
         }
         let leaf = &tree.order[start..start + node.len as usize];
         for (&index, &value) in leaf.iter().zip(&squares) {

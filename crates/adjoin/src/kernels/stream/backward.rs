@@ -5,7 +5,8 @@ use super::{
     tile::{COLUMNS, LANES, ROWS, TILE, fold},
     tile_space,
 };
-use crate::kernels::{Real, rows::zeros, vectorised};
+use crate::kernels::{Kernel, Real, rows::zeros, vectorised_kernel};
+use pulp::Simd;
 use rayon::prelude::*;
 
 /// Row blocks are dealt to this many lanes, each of which adds up its own column gradients; the
@@ -62,8 +63,16 @@ pub(crate) fn log_mass_backward<T: Real, S: Scorer<T>>(
             let mut state = Lane::new(pairs.scorer, pairs.batch.nodes());
             for block in plan.blocks.iter().skip(lane).step_by(STREAMS) {
                 let rows = &plan.rows[block.rows.clone()];
-                let context = (inverse_tau, mass, grad);
-                vectorised(backward_block, (pairs, block, rows, context, &mut state));
+                let lane = &mut state;
+                vectorised_kernel(BackwardBlock {
+                    pairs,
+                    block,
+                    rows,
+                    inverse_tau,
+                    mass,
+                    grad,
+                    lane,
+                });
             }
             state
         })
@@ -140,58 +149,69 @@ fn join<T: Real, S: Scorer<T>>(
     totals
 }
 
-type Context<'a, T> = (T, &'a [T], &'a [T]);
+/// One block of rows against all columns of its graph.
+struct BackwardBlock<'a, T, S> {
+    pairs: &'a Pairs<'a, T, S>,
+    block: &'a Block,
+    rows: &'a [u32],
+    inverse_tau: T,
+    mass: &'a [T],
+    grad: &'a [T],
+    lane: &'a mut Lane<T>,
+}
 
-#[inline(always)]
-fn backward_block<T: Real, S: Scorer<T>>(
-    (pairs, block, rows, (inverse_tau, mass, grad), lane): (
-        &Pairs<'_, T, S>,
-        &Block,
-        &[u32],
-        Context<'_, T>,
-        &mut Lane<T>,
-    ),
-) {
-    let Pairs { scorer, noise, batch } = *pairs;
-    let nodes = batch.range(block.graph);
-    let side = scorer.rows();
-    side.pack_tiles(rows, &mut lane.tiles);
-    let tiled = rows.len().next_multiple_of(TILE);
-    let tiles = &lane.tiles[..tiled * side.width];
-    let base = lane.row_sums.len();
-    lane.rows.resize((base + rows.len()) * side.stride, T::ZERO);
-    lane.row_sums.resize(base + rows.len(), T::ZERO);
-    lane.row_moments.resize(base + rows.len(), T::ZERO);
-    for local in (0..nodes.len()).step_by(COLUMNS) {
-        let count = COLUMNS.min(nodes.len() - local);
-        let first = nodes.start + local;
-        let panels = scorer.columns();
-        let panels = panels.at(panels.range(block.graph, local, count));
-        block_sums(scorer, tiles, panels, &mut lane.values);
-        for (n, &i) in rows.iter().enumerate() {
-            let i = i as usize;
-            let values = &mut lane.values[n * COLUMNS..(n + 1) * COLUMNS];
-            let (values, padding) = values.split_at_mut(count);
-            let (log_p, slopes) = (&mut lane.log_p[..count], &mut lane.slopes[..count]);
-            scorer.slopes(i, first, values, log_p, slopes);
-            if let Some(noise) = noise {
-                noise.add(i, first, log_p);
+impl<T: Real, S: Scorer<T>> Kernel for BackwardBlock<'_, T, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Simd>(self, simd: I) {
+        let Self { pairs, block, rows, inverse_tau, mass, grad, lane } = self;
+        let Pairs { scorer, noise, batch } = *pairs;
+        let nodes = batch.range(block.graph);
+        let side = scorer.rows();
+        side.pack_tiles(rows, &mut lane.tiles);
+        let tiled = rows.len().next_multiple_of(TILE);
+        let tiles = &lane.tiles[..tiled * side.width];
+        let base = lane.row_sums.len();
+        lane.rows.resize((base + rows.len()) * side.stride, T::ZERO);
+        lane.row_sums.resize(base + rows.len(), T::ZERO);
+        lane.row_moments.resize(base + rows.len(), T::ZERO);
+        for local in (0..nodes.len()).step_by(COLUMNS) {
+            let count = COLUMNS.min(nodes.len() - local);
+            let first = nodes.start + local;
+            let panels = scorer.columns();
+            let panels = panels.at(panels.range(block.graph, local, count));
+            block_sums(simd, scorer, tiles, panels, &mut lane.values);
+            for (n, &i) in rows.iter().enumerate() {
+                let i = i as usize;
+                let values = &mut lane.values[n * COLUMNS..(n + 1) * COLUMNS];
+                let (values, padding) = values.split_at_mut(count);
+                let (log_p, slopes) = (&mut lane.log_p[..count], &mut lane.slopes[..count]);
+                scorer.slopes(i, first, values, log_p, slopes);
+                if let Some(noise) = noise {
+                    noise.add(i, first, log_p);
+                }
+                if (first..first + count).contains(&i) {
+                    log_p[i - first] = T::NEG_INFINITY;
+                }
+                weigh(log_p, slopes, inverse_tau, mass[i], grad[i] * inverse_tau);
+                let (sum, moment) = replace(values, slopes);
+                lane.row_sums[base + n] += sum;
+                lane.row_moments[base + n] += moment;
+                padding.fill(T::ZERO);
+                let sums = lane.column_sums[first..].iter_mut();
+                sums.zip(values.iter()).for_each(|(sum, &q)| *sum += q);
             }
-            if (first..first + count).contains(&i) {
-                log_p[i - first] = T::NEG_INFINITY;
-            }
-            weigh(log_p, slopes, inverse_tau, mass[i], grad[i] * inverse_tau);
-            let (sum, moment) = replace(values, slopes);
-            lane.row_sums[base + n] += sum;
-            lane.row_moments[base + n] += moment;
-            padding.fill(T::ZERO);
-            let sums = lane.column_sums[first..].iter_mut();
-            sums.zip(values.iter()).for_each(|(sum, &q)| *sum += q);
+            lane.values[rows.len() * COLUMNS..tiled * COLUMNS].fill(T::ZERO);
+            let q = &lane.values[..tiled * COLUMNS];
+            let slopes = Slopes { q, rows, tiles, graph: block.graph, first, local, count };
+            scorer.accumulate(
+                simd,
+                slopes,
+                &mut lane.rows[base * side.stride..],
+                &mut lane.columns,
+            );
         }
-        lane.values[rows.len() * COLUMNS..tiled * COLUMNS].fill(T::ZERO);
-        let q = &lane.values[..tiled * COLUMNS];
-        let slopes = Slopes { q, rows, tiles, graph: block.graph, first, local, count };
-        scorer.accumulate(slopes, &mut lane.rows[base * side.stride..], &mut lane.columns);
     }
 }
 

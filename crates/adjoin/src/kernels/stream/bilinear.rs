@@ -2,59 +2,67 @@
 
 use super::{
     Panels, Rows, Scorer, Slopes, Totals,
-    tile::{COLUMNS, LANES, PANEL, TILE, product},
+    tile::{COLUMNS, Product, TILE, VECTORS},
 };
 use crate::{
     graph::Batch,
     kernels::{Real, rows::dot},
 };
+use pulp::Simd;
 
 /// For `x_ij` a function of `<u_i, u_j>`: rows get `sum_j q_ij u_j`, columns `sum_i q_ij u_i`, both
 /// `[nodes, stride]`.
 #[inline(always)]
-pub(super) fn accumulate<T: Real>(
+pub(super) fn accumulate<T: Real, S: Simd>(
+    simd: S,
     u: &Rows<T>,
     block: &Slopes<'_, T>,
     rows: &mut [T],
     columns: &mut [T],
 ) {
+    let vectors = T::vectors::<S>(u.row(block.first)).len();
     let mut at = 0;
-    while at + PANEL <= u.stride {
-        slice::<T, PANEL>(u, at, block, rows, columns);
-        at += PANEL;
+    while at + VECTORS <= vectors {
+        products::<T, S, VECTORS>(simd, at, u, block, rows, columns);
+        at += VECTORS;
     }
-    if at < u.stride {
-        slice::<T, LANES>(u, at, block, rows, columns);
+    if at < vectors {
+        products::<T, S, 1>(simd, at, u, block, rows, columns);
     }
 }
 
-/// The same for the features `at..at + W`.
+/// The same for `V` vectors of features from vector `at` on.
 #[inline(always)]
-fn slice<T: Real, const W: usize>(
-    u: &Rows<T>,
+fn products<T: Real, S: Simd, const V: usize>(
+    simd: S,
     at: usize,
+    u: &Rows<T>,
     block: &Slopes<'_, T>,
     rows: &mut [T],
     columns: &mut [T],
 ) {
     let stride = u.stride;
-    let (q, count) = (block.q, block.count);
-    let others = &u.from(block.first)[..count * stride];
-    for (tile, r) in q.chunks_exact(TILE * COLUMNS).zip((0..).step_by(TILE)) {
-        let q: [&[T]; TILE] = std::array::from_fn(|r| &tile[r * COLUMNS..][..count]);
-        let steps = (0..count).zip(others.chunks_exact(stride)).filter_map(|(j, b)| {
-            Some((std::array::from_fn(|r| q[r][j]), b[at..].first_chunk::<W>()?))
-        });
-        let rest = block.rows.len() - r;
-        product(steps, &mut rows[r * stride + at..], stride, rest);
+    let q = block.q.as_chunks::<COLUMNS>().0;
+    let others = u.from(block.first).chunks_exact(stride);
+    for (tile, r) in q.as_chunks::<TILE>().0.iter().zip((0..).step_by(TILE)) {
+        let mut product = Product::<T, S, V>::new(simd, at);
+        // Arrays of known length, so that the loop has no bounds checks.
+        for (j, b) in (0..COLUMNS).zip(others.clone()).take(block.count) {
+            let mut a = [T::ZERO; TILE];
+            for r in 0..TILE {
+                a[r] = tile[r][j];
+            }
+            product.step(a, b);
+        }
+        product.add_to(&mut rows[r * stride..], stride, block.rows.len() - r);
     }
-    for j in (0..count).step_by(TILE) {
-        let steps = block.rows.iter().zip(q.chunks_exact(COLUMNS)).filter_map(|(&i, q)| {
-            let b = u.row(i as usize)[at..].first_chunk::<W>()?;
-            Some((*q[j..].first_chunk::<TILE>()?, b))
-        });
-        let out = &mut columns[(block.first + j) * stride + at..];
-        product(steps, out, stride, count - j);
+    for (t, j) in (0..block.count).step_by(TILE).enumerate() {
+        let mut product = Product::<T, S, V>::new(simd, at);
+        for (q, &i) in q.iter().zip(block.rows) {
+            product.step(q.as_chunks::<TILE>().0[t], u.row(i as usize));
+        }
+        let out = &mut columns[(block.first + j) * stride..];
+        product.add_to(out, stride, block.count - j);
     }
 }
 
@@ -87,8 +95,14 @@ impl<T: Real> Scorer<T> for Dot<T> {
         &self.ones
     }
     #[inline(always)]
-    fn term(_: T, a: T, b: T, sum: T) -> T {
-        a.mul_add(b, sum)
+    fn term<S: Simd>(
+        simd: S,
+        _: T::Vector<S>,
+        a: T::Vector<S>,
+        b: T::Vector<S>,
+        sum: T::Vector<S>,
+    ) -> T::Vector<S> {
+        T::fma(simd, a, b, sum)
     }
     #[inline(always)]
     fn log_p(&self, _: usize, _: usize, sums: &mut [T]) {
@@ -107,8 +121,14 @@ impl<T: Real> Scorer<T> for Dot<T> {
         self.u.len()
     }
     #[inline(always)]
-    fn accumulate(&self, block: Slopes<'_, T>, rows: &mut [T], columns: &mut [T]) {
-        accumulate(&self.u, &block, rows, columns);
+    fn accumulate<S: Simd>(
+        &self,
+        simd: S,
+        block: Slopes<'_, T>,
+        rows: &mut [T],
+        columns: &mut [T],
+    ) {
+        accumulate(simd, &self.u, &block, rows, columns);
     }
     fn gradients(&self, totals: Totals<T>, _: &Batch) -> Vec<Vec<T>> {
         vec![self.u.unpad_sum(&totals.rows, &totals.columns)]
@@ -155,8 +175,14 @@ impl<T: Real> Scorer<T> for Cosine<T> {
         &self.ones
     }
     #[inline(always)]
-    fn term(_: T, a: T, b: T, sum: T) -> T {
-        a.mul_add(b, sum)
+    fn term<S: Simd>(
+        simd: S,
+        _: T::Vector<S>,
+        a: T::Vector<S>,
+        b: T::Vector<S>,
+        sum: T::Vector<S>,
+    ) -> T::Vector<S> {
+        T::fma(simd, a, b, sum)
     }
     #[inline(always)]
     fn log_p(&self, _: usize, _: usize, sums: &mut [T]) {
@@ -178,8 +204,14 @@ impl<T: Real> Scorer<T> for Cosine<T> {
         self.unit.len()
     }
     #[inline(always)]
-    fn accumulate(&self, block: Slopes<'_, T>, rows: &mut [T], columns: &mut [T]) {
-        accumulate(&self.unit, &block, rows, columns);
+    fn accumulate<S: Simd>(
+        &self,
+        simd: S,
+        block: Slopes<'_, T>,
+        rows: &mut [T],
+        columns: &mut [T],
+    ) {
+        accumulate(simd, &self.unit, &block, rows, columns);
     }
     /// Through the normalisation: `du = (dv - v <v, dv>) / |u|`.
     fn gradients(&self, totals: Totals<T>, _: &Batch) -> Vec<Vec<T>> {

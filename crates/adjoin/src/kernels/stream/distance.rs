@@ -5,6 +5,7 @@ use crate::{
     graph::Batch,
     kernels::{Real, rows::sum},
 };
+use pulp::Simd;
 
 /// `log p_ij = -t |u_i - u_j|`; inputs u and t.
 ///
@@ -52,8 +53,15 @@ impl<T: Real> Scorer<T> for Distance<T> {
         &self.ones
     }
     #[inline(always)]
-    fn term(_: T, a: T, b: T, sum: T) -> T {
-        (a - b).mul_add(a - b, sum)
+    fn term<S: Simd>(
+        simd: S,
+        _: T::Vector<S>,
+        a: T::Vector<S>,
+        b: T::Vector<S>,
+        sum: T::Vector<S>,
+    ) -> T::Vector<S> {
+        let difference = T::minus(simd, a, b);
+        T::fma(simd, difference, difference, sum)
     }
     #[inline(always)]
     fn log_p(&self, _: usize, _: usize, sums: &mut [T]) {
@@ -74,8 +82,14 @@ impl<T: Real> Scorer<T> for Distance<T> {
         self.u.len()
     }
     #[inline(always)]
-    fn accumulate(&self, block: Slopes<'_, T>, rows: &mut [T], columns: &mut [T]) {
-        bilinear::accumulate(&self.u, &block, rows, columns);
+    fn accumulate<S: Simd>(
+        &self,
+        simd: S,
+        block: Slopes<'_, T>,
+        rows: &mut [T],
+        columns: &mut [T],
+    ) {
+        bilinear::accumulate(simd, &self.u, &block, rows, columns);
     }
     /// `du_i = 2 t sum_j (q_ij + q_ji) (u_i - u_j)` and `dt = 2 sum_ij q_ij |u_i - u_j|^2`.
     fn gradients(&self, totals: Totals<T>, _: &Batch) -> Vec<Vec<T>> {

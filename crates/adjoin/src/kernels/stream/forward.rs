@@ -6,7 +6,8 @@ use super::{
     tile_space,
     top::Top,
 };
-use crate::kernels::{Real, vectorised};
+use crate::kernels::{Kernel, Real, vectorised_kernel};
+use pulp::Simd;
 use rayon::prelude::*;
 
 /// What a pass found.
@@ -37,7 +38,7 @@ pub(crate) fn stream<T: Real, S: Scorer<T>>(
                 for (top, &i) in scratch.tops.iter_mut().zip(rows) {
                     top.reset(limit(i as usize));
                 }
-                vectorised(stream_block, (pairs, block, rows, inverse_tau, scratch))
+                vectorised_kernel(StreamBlock { pairs, block, rows, inverse_tau, scratch })
             },
         )
         .collect();
@@ -79,56 +80,62 @@ impl<T: Real> Scratch<T> {
     }
 }
 
-#[inline(always)]
-fn stream_block<T: Real, S: Scorer<T>>(
-    (pairs, block, rows, inverse_tau, scratch): (
-        &Pairs<'_, T, S>,
-        &Block,
-        &[u32],
-        Option<T>,
-        &mut Scratch<T>,
-    ),
-) -> Found<T> {
-    let Scratch { tiles, values, tops } = scratch;
-    let Pairs { scorer, noise, batch } = *pairs;
-    let nodes = batch.range(block.graph);
-    scorer.rows().pack_tiles(rows, tiles);
-    let tiles = &tiles[..rows.len().div_ceil(TILE) * TILE * scorer.rows().width];
-    // Log-sum-exp on the run: the largest exponent so far, and the sum relative to it.
-    let (mut peaks, mut sums) = ([T::NEG_INFINITY; ROWS], [T::ZERO; ROWS]);
-    for column in (0..nodes.len()).step_by(COLUMNS) {
-        let count = COLUMNS.min(nodes.len() - column);
-        let first = nodes.start + column;
-        let panels = scorer.columns();
-        let panels = panels.at(panels.range(block.graph, column, count));
-        block_sums(scorer, tiles, panels, values);
-        for (n, &i) in rows.iter().enumerate() {
-            let i = i as usize;
-            let values = &mut values[n * COLUMNS..][..count];
-            scorer.log_p(i, first, values);
-            if let Some(noise) = noise {
-                noise.add(i, first, values);
-            }
-            if (first..first + count).contains(&i) {
-                values[i - first] = T::NEG_INFINITY;
-            }
-            let best = maximum(values);
-            tops[n].offer(first as u32, values, best);
-            // A block may hold the node itself and nothing else.
-            if let Some(scale) = inverse_tau.filter(|_| best > T::NEG_INFINITY) {
-                let peak = peaks[n].max(best * scale);
-                sums[n] = sums[n] * (peaks[n] - peak).exp() + sum_of_exp(values, scale, peak);
-                peaks[n] = peak;
+/// One block of rows against all columns of its graph.
+struct StreamBlock<'a, T, S> {
+    pairs: &'a Pairs<'a, T, S>,
+    block: &'a Block,
+    rows: &'a [u32],
+    inverse_tau: Option<T>,
+    scratch: &'a mut Scratch<T>,
+}
+
+impl<T: Real, S: Scorer<T>> Kernel for StreamBlock<'_, T, S> {
+    type Output = Found<T>;
+
+    #[inline(always)]
+    fn run<I: Simd>(self, simd: I) -> Found<T> {
+        let Self { pairs, block, rows, inverse_tau, scratch } = self;
+        let Scratch { tiles, values, tops } = scratch;
+        let Pairs { scorer, noise, batch } = *pairs;
+        let nodes = batch.range(block.graph);
+        scorer.rows().pack_tiles(rows, tiles);
+        let tiles = &tiles[..rows.len().div_ceil(TILE) * TILE * scorer.rows().width];
+        // Log-sum-exp on the run: the largest exponent so far, and the sum relative to it.
+        let (mut peaks, mut sums) = ([T::NEG_INFINITY; ROWS], [T::ZERO; ROWS]);
+        for column in (0..nodes.len()).step_by(COLUMNS) {
+            let count = COLUMNS.min(nodes.len() - column);
+            let first = nodes.start + column;
+            let panels = scorer.columns();
+            let panels = panels.at(panels.range(block.graph, column, count));
+            block_sums(simd, scorer, tiles, panels, values);
+            for (n, &i) in rows.iter().enumerate() {
+                let i = i as usize;
+                let values = &mut values[n * COLUMNS..][..count];
+                scorer.log_p(i, first, values);
+                if let Some(noise) = noise {
+                    noise.add(i, first, values);
+                }
+                if (first..first + count).contains(&i) {
+                    values[i - first] = T::NEG_INFINITY;
+                }
+                let best = maximum(values);
+                tops[n].offer(first as u32, values, best);
+                // A block may hold the node itself and nothing else.
+                if let Some(scale) = inverse_tau.filter(|_| best > T::NEG_INFINITY) {
+                    let peak = peaks[n].max(best * scale);
+                    sums[n] = sums[n] * (peaks[n] - peak).exp() + sum_of_exp(values, scale, peak);
+                    peaks[n] = peak;
+                }
             }
         }
-    }
-    let mut found = Found { mass: [T::LOWEST; ROWS], counts: [0; ROWS], columns: Vec::new() };
-    found.columns.reserve_exact(tops.iter().take(rows.len()).map(Top::len).sum());
-    for n in 0..rows.len() {
-        found.counts[n] = tops[n].finish(&mut found.columns);
-        if inverse_tau.is_some() {
-            found.mass[n] = peaks[n] + sums[n].ln();
+        let mut found = Found { mass: [T::LOWEST; ROWS], counts: [0; ROWS], columns: Vec::new() };
+        found.columns.reserve_exact(tops.iter().take(rows.len()).map(Top::len).sum());
+        for n in 0..rows.len() {
+            found.counts[n] = tops[n].finish(&mut found.columns);
+            if inverse_tau.is_some() {
+                found.mass[n] = peaks[n] + sums[n].ln();
+            }
         }
+        found
     }
-    found
 }

@@ -3,7 +3,7 @@
 use super::{
     Panels, Rows, Scorer, Slopes, Totals,
     bilinear::log_sigmoid,
-    tile::{COLUMNS, LANES, PANEL, TILE, fold},
+    tile::{COLUMNS, PANEL, TILE},
 };
 use crate::{
     graph::Batch,
@@ -12,6 +12,7 @@ use crate::{
         rows::{dot, sum, sum_rows},
     },
 };
+use pulp::Simd;
 
 /// What leaky multiplies negative numbers by.
 const LEAKY_SLOPE: f64 = 0.01;
@@ -59,8 +60,14 @@ impl<T: Real> Scorer<T> for PairMlp<T> {
         &self.weights
     }
     #[inline(always)]
-    fn term(weight: T, a: T, b: T, sum: T) -> T {
-        weight.mul_add(a.max(b), sum)
+    fn term<S: Simd>(
+        simd: S,
+        weight: T::Vector<S>,
+        a: T::Vector<S>,
+        b: T::Vector<S>,
+        sum: T::Vector<S>,
+    ) -> T::Vector<S> {
+        T::fma(simd, weight, T::larger(simd, a, b), sum)
     }
     #[inline(always)]
     fn log_p(&self, i: usize, first: usize, sums: &mut [T]) {
@@ -82,7 +89,13 @@ impl<T: Real> Scorer<T> for PairMlp<T> {
     }
     /// Rows get `sum_j q_ij [a_ik > -b_jk]`, columns the sum over i, in the layout of the panels.
     #[inline(always)]
-    fn accumulate(&self, block: Slopes<'_, T>, rows: &mut [T], columns: &mut [T]) {
+    fn accumulate<S: Simd>(
+        &self,
+        simd: S,
+        block: Slopes<'_, T>,
+        rows: &mut [T],
+        columns: &mut [T],
+    ) {
         let range = self.panels.range(block.graph, block.local, block.count);
         let (size, stride) = (self.panels.size(), self.a.stride);
         let panels = self.panels.at(range.clone());
@@ -91,17 +104,26 @@ impl<T: Real> Scorer<T> for PairMlp<T> {
         for (n, (tile, q)) in tiles.zip(block.q.chunks_exact(TILE * COLUMNS)).enumerate() {
             let rows = &mut rows[n * TILE * stride..];
             for (k, a) in tile.as_chunks::<TILE>().0.iter().enumerate() {
-                let mut sums = [[T::ZERO; LANES]; TILE];
+                let own = a.map(|a| T::splat(simd, a));
+                let mut sums = [T::splat(simd, T::ZERO); TILE];
                 let panels = panels.chunks_exact(size).zip(columns.chunks_exact_mut(size));
                 for ((b, column), at) in panels.zip((0..COLUMNS).step_by(PANEL)) {
-                    let b = b[k * PANEL..][..PANEL].as_chunks::<LANES>().0;
-                    let column = column[k * PANEL..][..PANEL].as_chunks_mut::<LANES>().0;
-                    for ((b, column), at) in b.iter().zip(column).zip((at..).step_by(LANES)) {
-                        active(a, b, &q[at..], &mut sums, column);
+                    let b = T::vectors::<S>(&b[k * PANEL..][..PANEL]);
+                    let column = T::vectors_mut::<S>(&mut column[k * PANEL..][..PANEL]);
+                    let q: [_; TILE] =
+                        std::array::from_fn(|r| T::vectors::<S>(&q[r * COLUMNS + at..][..PANEL]));
+                    for v in 0..b.len() {
+                        let mut total = column[v];
+                        for r in 0..TILE {
+                            let q = T::where_greater(simd, own[r], b[v], q[r][v]);
+                            sums[r] = T::plus(simd, sums[r], q);
+                            total = T::plus(simd, total, q);
+                        }
+                        column[v] = total;
                     }
                 }
-                for (sums, row) in sums.iter().zip(rows.chunks_mut(stride)) {
-                    row[k] += fold(*sums, |a, b| a + b);
+                for (&sums, row) in sums.iter().zip(rows.chunks_mut(stride)) {
+                    row[k] += T::total(simd, sums);
                 }
             }
         }
@@ -129,24 +151,5 @@ impl<T: Real> Scorer<T> for PairMlp<T> {
         let (db, other) = side(&self.b, columns, &totals.column_sums);
         dw.iter_mut().zip(other).for_each(|(dw, other)| *dw += other);
         vec![da, db, dw, vec![sum(&totals.row_sums)]]
-    }
-}
-
-/// Adds q where a > b to the sums of the rows and of the columns.
-#[inline(always)]
-fn active<T: Real>(
-    a: &[T; TILE],
-    b: &[T; LANES],
-    q: &[T],
-    sums: &mut [[T; LANES]; TILE],
-    column: &mut [T; LANES],
-) {
-    for r in 0..TILE {
-        let Some(q) = q[r * COLUMNS..].first_chunk::<LANES>() else { return };
-        for lane in 0..LANES {
-            let q = if a[r] > b[lane] { q[lane] } else { T::ZERO };
-            sums[r][lane] += q;
-            column[lane] += q;
-        }
     }
 }

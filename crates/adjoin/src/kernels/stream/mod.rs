@@ -29,6 +29,7 @@ use super::{Real, random::NoiseRows};
 use crate::graph::Batch;
 use backward::{Slopes, Totals};
 use pack::{Panels, Rows};
+use pulp::Simd;
 use tile::{PANEL, ROWS, TILE};
 
 /// A score of pairs, `log p_ij = f(x_ij)` with `x_ij = sum_k term(w_k, a_ik, b_jk)`.
@@ -41,7 +42,13 @@ pub(crate) trait Scorer<T: Real>: Sync {
     fn weights(&self) -> &[T];
 
     /// One step of the sum.
-    fn term(weight: T, a: T, b: T, sum: T) -> T;
+    fn term<S: Simd>(
+        simd: S,
+        weight: T::Vector<S>,
+        a: T::Vector<S>,
+        b: T::Vector<S>,
+        sum: T::Vector<S>,
+    ) -> T::Vector<S>;
     /// Turns the sums of row `i` and the columns from `first` on into log p.
     fn log_p(&self, i: usize, first: usize, sums: &mut [T]);
     /// Reads the same sums, writes log p and `d log p / dx`.
@@ -50,7 +57,7 @@ pub(crate) trait Scorer<T: Real>: Sync {
     /// Length of the buffer that gradients of the column side are added up in.
     fn column_gradients(&self) -> usize;
     /// Adds one block of `dL/dx_ij` to the gradients of both sides.
-    fn accumulate(&self, block: Slopes<'_, T>, rows: &mut [T], columns: &mut [T]);
+    fn accumulate<S: Simd>(&self, simd: S, block: Slopes<'_, T>, rows: &mut [T], columns: &mut [T]);
     /// Gradients of the scorer's inputs, in their order, from what was added up.
     fn gradients(&self, totals: Totals<T>, batch: &Batch) -> Vec<Vec<T>>;
 }
@@ -98,12 +105,18 @@ fn tile_space<T: Real>(rows: &Rows<T>) -> Vec<T> {
 
 /// Sums of a block: `[ROWS][COLUMNS]`, for `tiles` tiles of rows and the given panels.
 #[inline(always)]
-fn block_sums<T: Real, S: Scorer<T>>(scorer: &S, tiles: &[T], panels: &[T], out: &mut [T]) {
+fn block_sums<T: Real, C: Scorer<T>, S: Simd>(
+    simd: S,
+    scorer: &C,
+    tiles: &[T],
+    panels: &[T],
+    out: &mut [T],
+) {
     let depth = scorer.rows().width;
     for (p, panel) in panels.chunks_exact(depth * PANEL).enumerate() {
         let rows = tiles.chunks_exact(depth * TILE).zip(out.chunks_mut(TILE * tile::COLUMNS));
         for (tile, out) in rows {
-            tile::scores::<T, S>(scorer.weights(), tile, panel, &mut out[p * PANEL..]);
+            tile::scores::<T, C, S>(simd, scorer.weights(), tile, panel, &mut out[p * PANEL..]);
         }
     }
 }

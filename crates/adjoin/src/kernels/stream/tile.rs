@@ -5,6 +5,7 @@
 
 use super::Scorer;
 use crate::kernels::Real;
+use pulp::Simd;
 
 /// Rows of a tile.
 pub(crate) const TILE: usize = 8;
@@ -17,45 +18,74 @@ pub(crate) const ROWS: usize = 32;
 /// Most columns of a block: a row of it and its temporaries stay in the nearest cache.
 pub(crate) const COLUMNS: usize = 512;
 
+/// Vectors of a row of a tile that are summed at a time: with [`TILE`] rows, as many sums as fit the
+/// registers.
+pub(crate) const VECTORS: usize = 2;
+
 /// `out[r][l] = sum_k term(w_k, a_rk, b_kl)` for one tile; `a` is `[depth][TILE]`, `panel`
 /// `[depth][PANEL]`, rows of `out` are [`COLUMNS`] apart.
 #[inline(always)]
-pub(crate) fn scores<T: Real, S: Scorer<T>>(weights: &[T], a: &[T], panel: &[T], out: &mut [T]) {
-    let mut sums = [[T::ZERO; PANEL]; TILE];
-    let depth = a.as_chunks::<TILE>().0.iter().zip(panel.as_chunks::<PANEL>().0);
-    for ((a, b), &w) in depth.zip(weights) {
-        for r in 0..TILE {
-            for l in 0..PANEL {
-                sums[r][l] = S::term(w, a[r], b[l], sums[r][l]);
+pub(crate) fn scores<T: Real, C: Scorer<T>, S: Simd>(
+    simd: S,
+    weights: &[T],
+    a: &[T],
+    panel: &[T],
+    out: &mut [T],
+) {
+    let per_row = T::vectors::<S>(&panel[..PANEL]).len();
+    for at in (0..per_row).step_by(VECTORS) {
+        let mut sums = [[T::splat(simd, T::ZERO); VECTORS]; TILE];
+        let depth = a.as_chunks::<TILE>().0.iter().zip(panel.as_chunks::<PANEL>().0);
+        for ((a, b), &w) in depth.zip(weights) {
+            let b = &T::vectors::<S>(b)[at..at + VECTORS];
+            let w = T::splat(simd, w);
+            for r in 0..TILE {
+                let a = T::splat(simd, a[r]);
+                for v in 0..VECTORS {
+                    sums[r][v] = C::term(simd, w, a, b[v], sums[r][v]);
+                }
             }
         }
-    }
-    for (sums, out) in sums.iter().zip(out.chunks_mut(COLUMNS)) {
-        out[..PANEL].copy_from_slice(sums);
+        for (sums, out) in sums.iter().zip(out.chunks_mut(COLUMNS)) {
+            T::vectors_mut::<S>(&mut out[..PANEL])[at..at + VECTORS].copy_from_slice(sums);
+        }
     }
 }
 
-/// `out[r][l] += sum_n a_rn b_nl`: a general tile of a matrix product. `a` yields the [`TILE`]
-/// values of step n, `b` the `W` values; rows of `out` are `stride` apart, and at most `rows` of
-/// them are written.
-#[inline(always)]
-pub(crate) fn product<'a, T: Real, const W: usize>(
-    steps: impl Iterator<Item = ([T; TILE], &'a [T; W])>,
-    out: &mut [T],
-    stride: usize,
-    rows: usize,
-) {
-    let mut sums = [[T::ZERO; W]; TILE];
-    for (a, b) in steps {
+/// Sums of one tile of a matrix product, `V` vectors wide.
+pub(crate) struct Product<T: Real, S: Simd, const V: usize> {
+    simd: S,
+    /// The first of the vectors, counted from the start of a row.
+    at: usize,
+    sums: [[T::Vector<S>; V]; TILE],
+}
+
+impl<T: Real, S: Simd, const V: usize> Product<T, S, V> {
+    #[inline(always)]
+    pub(crate) fn new(simd: S, at: usize) -> Self {
+        Self { simd, at, sums: [[T::splat(simd, T::ZERO); V]; TILE] }
+    }
+
+    /// `sums[r] += a[r] b`, `b` being a whole row.
+    #[inline(always)]
+    pub(crate) fn step(&mut self, a: [T; TILE], b: &[T]) {
+        let b = &T::vectors::<S>(b)[self.at..self.at + V];
         for r in 0..TILE {
-            for l in 0..W {
-                sums[r][l] = a[r].mul_add(b[l], sums[r][l]);
+            let a = T::splat(self.simd, a[r]);
+            for v in 0..V {
+                self.sums[r][v] = T::fma(self.simd, a, b[v], self.sums[r][v]);
             }
         }
     }
-    for (sums, out) in sums.iter().zip(out.chunks_mut(stride)).take(rows) {
-        for (out, &sum) in out.iter_mut().zip(sums) {
-            *out += sum;
+
+    /// Adds the sums to the rows of `out`, which are `stride` long, but to no more than `rows`.
+    #[inline(always)]
+    pub(crate) fn add_to(self, out: &mut [T], stride: usize, rows: usize) {
+        for (sums, out) in self.sums.iter().zip(out.chunks_exact_mut(stride)).take(rows) {
+            let out = &mut T::vectors_mut::<S>(out)[self.at..self.at + V];
+            for v in 0..V {
+                out[v] = T::plus(self.simd, out[v], sums[v]);
+            }
         }
     }
 }

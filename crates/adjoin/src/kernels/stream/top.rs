@@ -1,8 +1,7 @@
 //! The largest values of a row, kept while the row streams by.
 
-use super::tile::{LANES, maximum};
+use super::tile::LANES;
 use crate::kernels::Real;
-use std::cmp::Ordering;
 
 /// The `limit` largest of the values offered so far; of equal ones those that came first.
 ///
@@ -12,7 +11,8 @@ use std::cmp::Ordering;
 pub(super) struct Top<T> {
     limit: usize,
     threshold: T,
-    entries: Vec<(T, u32)>,
+    /// Value and column as one integer, so that comparing them takes no branch.
+    entries: Vec<u128>,
 }
 
 impl<T: Real> Top<T> {
@@ -34,19 +34,24 @@ impl<T: Real> Top<T> {
         if self.limit == 0 || best <= self.threshold {
             return;
         }
-        let mut column = first;
-        for chunk in values.chunks(LANES) {
-            if maximum(chunk) > self.threshold {
+        let (chunks, rest) = values.as_chunks::<LANES>();
+        for (chunk, column) in chunks.iter().zip((first..).step_by(LANES)) {
+            // No early exit: one vector comparison.
+            let mut any = false;
+            for &value in chunk {
+                any |= value > self.threshold;
+            }
+            if any {
                 self.collect(column, chunk);
             }
-            column += chunk.len() as u32;
         }
+        self.collect(first + (values.len() - rest.len()) as u32, rest);
     }
 
     fn collect(&mut self, first: u32, values: &[T]) {
         for (column, &value) in (first..).zip(values) {
             if value > self.threshold {
-                self.entries.push((value, column));
+                self.entries.push(entry(value, column));
             }
         }
         if self.entries.len() >= 2 * self.limit.max(LANES) {
@@ -57,12 +62,9 @@ impl<T: Real> Top<T> {
     /// Drops all but the best, and lets nothing in that is worse than those.
     fn shrink(&mut self) {
         if self.entries.len() > self.limit {
-            let order = |a: &(T, u32), b: &(T, u32)| {
-                b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal).then(a.1.cmp(&b.1))
-            };
-            let (_, last, _) = self.entries.select_nth_unstable_by(self.limit - 1, order);
+            let (_, &mut last, _) = self.entries.select_nth_unstable(self.limit - 1);
             // Columns come in increasing order, so a later equal value loses.
-            self.threshold = last.0;
+            self.threshold = value_of(last);
             self.entries.truncate(self.limit);
         }
     }
@@ -76,8 +78,24 @@ impl<T: Real> Top<T> {
     pub(super) fn finish(&mut self, columns: &mut Vec<u32>) -> u32 {
         self.shrink();
         let start = columns.len();
-        columns.extend(self.entries.iter().map(|&(_, column)| column));
+        columns.extend(self.entries.iter().map(|&entry| entry as u32));
         columns[start..].sort_unstable();
         (columns.len() - start) as u32
     }
+}
+
+/// An integer that is smaller for larger values and, among equal ones, for lower columns.
+#[inline(always)]
+fn entry<T: Real>(value: T, column: u32) -> u128 {
+    // Floats order like integers of sign and magnitude; adding zero makes -0 and 0 one.
+    let bits = (value.to_f64() + 0.0).to_bits();
+    let ascending = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
+    (u128::from(!ascending) << 32) | u128::from(column)
+}
+
+/// The value of an [`entry`].
+fn value_of<T: Real>(entry: u128) -> T {
+    let ascending = !((entry >> 32) as u64);
+    let bits = if ascending >> 63 == 1 { ascending & !(1 << 63) } else { !ascending };
+    T::from_f64(f64::from_bits(bits))
 }
