@@ -11,9 +11,9 @@ use super::{
     Real,
     parts::{Entries, Rows, for_blocks},
     random::Key,
-    rows::{axpy, dot_in_lanes, sum_blocks, zeros},
+    rows::{dot_in_lanes, sum_blocks, zeros},
     segment::softmax_block,
-    vectorised,
+    vectorise,
 };
 use crate::graph::Csr;
 use std::ops::Range;
@@ -122,16 +122,16 @@ pub fn forward<T: Real>(
     let (mut source, mut target) = (zeros(rows * heads), zeros(rows * heads));
     let scores = (Rows(&mut source, heads), Rows(&mut target, heads));
     for_blocks(rows, 2 * width, scores, |rows, (Rows(source, _), Rows(target, _))| {
-        vectorised(node_scores, (settings, inputs, rows, source, target));
+        vectorise!(node_scores, (settings, inputs, rows, source, target));
     });
     let (mut out, mut alpha) = (zeros(rows * width), zeros(topology.edges() * heads));
     let pass = Pass::new(topology, settings, inputs, &source, &target);
     let parts = (Rows(&mut out, width), Entries(&mut alpha, heads, topology.pointers()));
     for_blocks(rows, settings.cost(topology), parts, |rows, (Rows(out, _), Entries(alpha, ..))| {
         if heads % 8 == 0 {
-            vectorised(forward_block::<T, 8>, (&pass, rows, out, alpha));
+            vectorise!(forward_block::<T, 8>, (&pass, rows, out, alpha));
         } else {
-            vectorised(forward_block::<T, 1>, (&pass, rows, out, alpha));
+            vectorise!(forward_block::<T, 1>, (&pass, rows, out, alpha));
         }
     });
     (out, Saved { alpha, source, target })
@@ -161,9 +161,9 @@ pub fn backward<T: Real>(
     let task = |rows, (Entries(raw, ..), Rows(target, _), Entries(log_weights, ..)): (_, _, _)| {
         let out = (raw, target, log_weights);
         if heads % 8 == 0 {
-            vectorised(logits_backward::<T, 8>, (&pass, &saved.alpha, grad, rows, out));
+            vectorise!(logits_backward::<T, 8>, (&pass, &saved.alpha[..], grad, rows, out));
         } else {
-            vectorised(logits_backward::<T, 1>, (&pass, &saved.alpha, grad, rows, out));
+            vectorise!(logits_backward::<T, 1>, (&pass, &saved.alpha[..], grad, rows, out));
         }
     };
     for_blocks(rows, cost, parts, task);
@@ -172,10 +172,10 @@ pub fn backward<T: Real>(
     let parts = (Rows(&mut h, width), Rows(&mut source, heads));
     for_blocks(rows, cost, parts, |rows, (Rows(h, _), Rows(source, _))| {
         let edges = (&saved.alpha[..], &raw[..], &target[..]);
-        vectorised(nodes_backward, (&pass, edges, grad, rows, h, source));
+        vectorise!(nodes_backward, (&pass, edges, grad, rows, h, source));
     });
     let vectors = sum_blocks(rows, 2 * width, |rows, sums| {
-        vectorised(vectors_backward, (&pass, &source[..], &target[..], rows, sums));
+        vectorise!(vectors_backward, (&pass, &source[..], &target[..], rows, sums));
     });
     let (a_src, a_dst) = vectors.split_at(width);
     Gradients {
@@ -186,6 +186,12 @@ pub fn backward<T: Real>(
     }
 }
 
+/// The values of all heads at one node or edge, in groups of `L`.
+#[inline(always)]
+fn lanes<T, const L: usize>(values: &[T], heads: usize, at: usize) -> &[[T; L]] {
+    values[at * heads..(at + 1) * heads].as_chunks::<L>().0
+}
+
 /// Heads are short: eight lanes leave no scalar rest for the usual sizes.
 #[inline(always)]
 fn head_dot<T: Real>(x: &[T], y: &[T]) -> T {
@@ -193,6 +199,8 @@ fn head_dot<T: Real>(x: &[T], y: &[T]) -> T {
 }
 
 /// `y_h += c_h x_h` for every head h.
+///
+/// Plain ranges: iterators over chunks divide by the chunk size, which takes longer than a head.
 #[inline(always)]
 fn add_heads<T: Real>(
     features: usize,
@@ -200,11 +208,14 @@ fn add_heads<T: Real>(
     x: &[T],
     y: &mut [T],
 ) {
-    let heads = y.chunks_exact_mut(features).zip(x.chunks_exact(features));
-    for ((y, x), c) in heads.zip(coefficients) {
-        let ((xs, x_tail), (ys, y_tail)) = (x.as_chunks::<8>(), y.as_chunks_mut::<8>());
+    for (head, c) in coefficients.enumerate() {
+        let range = head * features..(head + 1) * features;
+        let ((xs, x_tail), (ys, y_tail)) =
+            (x[range.clone()].as_chunks::<8>(), y[range].as_chunks_mut::<8>());
         for (x, y) in xs.iter().zip(ys) {
-            axpy(c, x, y);
+            // Built, then stored: element by element, `x` might change under way for all the
+            // compiler knows, and the loop would not vectorise. The same below.
+            *y = std::array::from_fn(|l| c.mul_add(x[l], y[l]));
         }
         for (x, y) in x_tail.iter().zip(y_tail) {
             *y = c.mul_add(*x, *y);
@@ -223,7 +234,8 @@ fn node_scores<T: Real>(
     ),
 ) {
     let (features, width) = (settings.features, settings.width());
-    let scores = source.chunks_exact_mut(settings.heads).zip(target.chunks_exact_mut(settings.heads));
+    let scores =
+        source.chunks_exact_mut(settings.heads).zip(target.chunks_exact_mut(settings.heads));
     for (row, (source, target)) in rows.zip(scores) {
         let h = &inputs.h[row * width..(row + 1) * width];
         for head in 0..settings.heads {
@@ -240,21 +252,22 @@ fn forward_block<T: Real, const L: usize>(
 ) {
     let (topology, settings) = (pass.topology, pass.settings);
     let (heads, features) = (settings.heads, settings.features);
+    let (slope, kept) = (pass.slope, pass.kept);
     let pointers = topology.pointers();
     let base = pointers[rows.start] as usize;
     let slots = |entry: usize| (entry - base) * heads..(entry - base + 1) * heads;
     for row in rows.clone() {
-        let target = pass.target[row * heads..(row + 1) * heads].as_chunks::<L>().0;
+        let target = lanes::<T, L>(pass.target, heads, row);
         for entry in topology.range(row) {
             let j = topology.indices()[entry] as usize;
-            let source = pass.source[j * heads..(j + 1) * heads].as_chunks::<L>().0;
+            let source = lanes::<T, L>(pass.source, heads, j);
             let shift = pass.inputs.log_weights.map_or(T::ZERO, |w| w[entry]);
             let logits = alpha[slots(entry)].as_chunks_mut::<L>().0;
             for ((logit, source), target) in logits.iter_mut().zip(source).zip(target) {
-                for l in 0..L {
+                *logit = std::array::from_fn(|l| {
                     let raw = source[l] + target[l];
-                    logit[l] = if raw > T::ZERO { raw } else { raw * pass.slope } + shift;
-                }
+                    raw.mul_add(if raw > T::ZERO { T::ONE } else { slope }, shift)
+                });
             }
         }
     }
@@ -264,10 +277,13 @@ fn forward_block<T: Real, const L: usize>(
         for row in rows.clone() {
             let key = key.row(row as u32);
             for entry in topology.range(row) {
-                let first = topology.indices()[entry].wrapping_mul(heads as u32);
-                for (head, alpha) in alpha[slots(entry)].iter_mut().enumerate() {
-                    let drop = key.bits(first.wrapping_add(head as u32)) < threshold;
-                    *alpha = if drop { -*alpha } else { *alpha };
+                let mut first = topology.indices()[entry].wrapping_mul(heads as u32);
+                for alpha in alpha[slots(entry)].as_chunks_mut::<L>().0 {
+                    *alpha = std::array::from_fn(|l| {
+                        let drop = key.bits(first.wrapping_add(l as u32)) < threshold;
+                        if drop { -alpha[l] } else { alpha[l] }
+                    });
+                    first = first.wrapping_add(L as u32);
                 }
             }
         }
@@ -275,7 +291,7 @@ fn forward_block<T: Real, const L: usize>(
     for (row, out) in rows.zip(out.chunks_exact_mut(settings.width())) {
         for entry in topology.range(row) {
             let j = topology.indices()[entry] as usize;
-            let kept = alpha[slots(entry)].iter().map(|&a| a.max(T::ZERO) * pass.kept);
+            let kept = alpha[slots(entry)].iter().map(|&a| a.max(T::ZERO) * kept);
             add_heads(features, kept, pass.features(j), out);
         }
     }
@@ -296,47 +312,51 @@ fn logits_backward<T: Real, const L: usize>(
 ) {
     let (topology, settings) = (pass.topology, pass.settings);
     let (heads, features, width) = (settings.heads, settings.features, settings.width());
+    let (slope, kept) = (pass.slope, pass.kept);
     let base = topology.pointers()[rows.start] as usize;
     let slots = |entry: usize| (entry - base) * heads..(entry - base + 1) * heads;
     for (row, target) in rows.zip(target.chunks_exact_mut(heads)) {
+        let (entries, own) = (topology.range(row), lanes::<T, L>(pass.target, heads, row));
+        let (target, _) = target.as_chunks_mut::<L>();
         let grad = &grad[row * width..(row + 1) * width];
-        let entries = topology.range(row);
         // First the gradients of the coefficients; `target` holds their weighted mean meanwhile.
         for entry in entries.clone() {
-            let j = topology.indices()[entry] as usize;
-            let x = pass.features(j);
-            let alpha = &alpha[entry * heads..(entry + 1) * heads];
+            let x = pass.features(topology.indices()[entry] as usize);
             let raw = &mut raw[slots(entry)];
-            for head in 0..heads {
+            for (head, raw) in raw.iter_mut().enumerate() {
                 let range = head * features..(head + 1) * features;
-                raw[head] = head_dot(&grad[range.clone()], &x[range]);
+                *raw = head_dot(&grad[range.clone()], &x[range]);
             }
-            for ((raw, &a), mean) in raw.iter_mut().zip(alpha).zip(target.iter_mut()) {
-                *raw = if a > T::ZERO { *raw * pass.kept } else { T::ZERO };
-                *mean = a.mul_add(*raw, *mean);
+            let raw = raw.as_chunks_mut::<L>().0.iter_mut();
+            for ((raw, alpha), mean) in
+                raw.zip(lanes::<T, L>(alpha, heads, entry)).zip(target.iter_mut())
+            {
+                *raw = std::array::from_fn(|l| {
+                    raw[l] * if alpha[l] > T::ZERO { kept } else { T::ZERO }
+                });
+                *mean = std::array::from_fn(|l| alpha[l].mul_add(raw[l], mean[l]));
             }
         }
-        let own = pass.target[row * heads..(row + 1) * heads].as_chunks::<L>().0;
-        let (target, _) = target.as_chunks_mut::<L>();
         for (chunk, (target, own)) in target.iter_mut().zip(own).enumerate() {
             let mean = *target;
-            *target = [T::ZERO; L];
+            let mut sums = [T::ZERO; L];
             for entry in entries.clone() {
-                let j = topology.indices()[entry] as usize;
-                let source = &pass.source[j * heads..(j + 1) * heads].as_chunks::<L>().0[chunk];
-                let alpha = &alpha[entry * heads..(entry + 1) * heads].as_chunks::<L>().0[chunk];
+                let source =
+                    &lanes::<T, L>(pass.source, heads, topology.indices()[entry] as usize)[chunk];
+                let alpha = &lanes::<T, L>(alpha, heads, entry)[chunk];
                 let raw = &mut raw[slots(entry)].as_chunks_mut::<L>().0[chunk];
-                let mut logit = [T::ZERO; L];
+                let logit: [T; L] = std::array::from_fn(|l| alpha[l].abs() * (raw[l] - mean[l]));
+                *raw = std::array::from_fn(|l| {
+                    logit[l] * if source[l] + own[l] > T::ZERO { T::ONE } else { slope }
+                });
                 for l in 0..L {
-                    logit[l] = alpha[l].abs() * (raw[l] - mean[l]);
-                    let slope = if source[l] + own[l] > T::ZERO { T::ONE } else { pass.slope };
-                    raw[l] = logit[l] * slope;
-                    target[l] += raw[l];
+                    sums[l] += raw[l];
                 }
                 if let Some(out) = log_weights.get_mut(entry - base) {
                     *out += logit.iter().copied().sum();
                 }
             }
+            *target = sums;
         }
     }
 }

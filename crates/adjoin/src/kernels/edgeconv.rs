@@ -10,7 +10,7 @@ use super::{
     Real,
     parts::{Rows, for_blocks},
     rows::{for_row_blocks, sum_blocks, zeros},
-    vectorised,
+    vectorise,
 };
 use crate::graph::Csr;
 use std::ops::Range;
@@ -62,16 +62,22 @@ fn for_channels(width: usize, work: &mut impl Channels) {
     }
 }
 
+/// `L` values from a position on, as an array: its length is known, so it stays in registers.
+#[inline(always)]
+fn run<T: Copy, const L: usize>(values: &[T], first: usize) -> [T; L] {
+    let values = &values[first..first + L];
+    std::array::from_fn(|l| values[l])
+}
+
 /// `out_ic = q_ic + max_j p_jc` where `scale_c >= 0` and `q_ic + min_j p_jc` elsewhere, and the
 /// neighbour that it came from; 0 for a row without neighbours.
 pub fn extremes<T: Real>(topology: &Csr, p: &[T], q: &[T], scale: &[T]) -> (Vec<T>, Vec<u32>) {
     let (rows, width) = (topology.rows(), scale.len());
-    let signs: Vec<T> =
-        scale.iter().map(|&s| if s < T::ZERO { -T::ONE } else { T::ONE }).collect();
+    let signs: Vec<T> = scale.iter().map(|&s| if s < T::ZERO { -T::ONE } else { T::ONE }).collect();
     let (mut out, mut chosen) = (zeros(rows * width), vec![NO_NODE; rows * width]);
     let parts = (Rows(&mut out, width), Rows(&mut chosen, width));
     for_blocks(rows, cost(topology, width), parts, |rows, (Rows(out, _), Rows(chosen, _))| {
-        vectorised(extremes_block, (lists(topology), &signs[..], p, q, rows, out, chosen));
+        vectorise!(extremes_block, (lists(topology), &signs[..], p, q, rows, out, chosen));
     });
     (out, chosen)
 }
@@ -87,7 +93,7 @@ pub fn extremes_backward_p<T: Real>(
     let lists = transposed_lists(topology);
     let mut out = zeros(topology.columns() * width);
     for_row_blocks(&mut out, width, cost(topology, width), |first, out| {
-        vectorised(chosen_block, (lists, chosen, grad, width, first, out));
+        vectorise!(chosen_block, (lists, chosen, grad, width, first, out));
     });
     out
 }
@@ -115,17 +121,12 @@ pub struct Centres<T> {
 /// Sums are kept in `f64` and of values around their mean, so a large common offset costs no
 /// digits. With `P`, `Q` so centred, `sum_ij (P_j + Q_i)^2 = sum_j n_j P_j^2 + sum_i n_i Q_i^2 +
 /// 2 sum_i Q_i sum_j P_j`, `n` counting the edges of a column and of a row.
-pub fn statistics<T: Real>(
-    topology: &Csr,
-    p: &[T],
-    q: &[T],
-    width: usize,
-) -> (Vec<T>, Centres<T>) {
+pub fn statistics<T: Real>(topology: &Csr, p: &[T], q: &[T], width: usize) -> (Vec<T>, Centres<T>) {
     let (ours, theirs) = (lists(topology), transposed_lists(topology));
     let edges = (topology.edges() as f64).max(1.0);
     let [p_mean, q_mean] = [(theirs.0, p), (ours.0, q)].map(|(pointers, x)| {
         let mut sums: Vec<f64> = sum_blocks(pointers.len() - 1, width, |rows, sums| {
-            vectorised(weighted_sums, (pointers, x, rows, sums));
+            vectorise!(weighted_sums, (pointers, x, rows, sums));
         });
         sums.iter_mut().for_each(|sum| *sum /= edges);
         sums
@@ -133,11 +134,11 @@ pub fn statistics<T: Real>(
     let rounded = |means: &[f64]| means.iter().map(|&m| T::from_f64(m)).collect::<Vec<T>>();
     let (p_centre, q_centre) = (rounded(&p_mean), rounded(&q_mean));
     let p_squares: Vec<f64> = sum_blocks(topology.columns(), width, |rows, sums| {
-        vectorised(weighted_squares, (theirs.0, p, &p_centre[..], rows, sums));
+        vectorise!(weighted_squares, (theirs.0, p, &p_centre[..], rows, sums));
     });
     let q_squares: Vec<f64> = sum_blocks(topology.rows(), width, |rows, sums| {
         let sides = [(q, &q_centre[..]), (p, &p_centre[..])];
-        vectorised(products_block, (ours, sides, rows, sums));
+        vectorise!(products_block, (ours, sides, rows, sums));
     });
     let mut out = zeros(2 * width);
     let mut rest = zeros(width);
@@ -171,7 +172,7 @@ pub fn statistics_backward<T: Real>(
         let mut out = zeros((lists.0.len() - 1) * width);
         for_row_blocks(&mut out, width, cost(topology, width), |first, out| {
             let sides = [sides[own], sides[1 - own]];
-            vectorised(statistics_block, (lists, sides, &centres.rest[..], &grad[..], first, out));
+            vectorise!(statistics_block, (lists, sides, &centres.rest[..], &grad[..], first, out));
         });
         out
     };
@@ -194,25 +195,27 @@ impl<T: Real> Channels for Extremes<'_, T> {
     #[inline(always)]
     fn run<const L: usize>(&mut self, first: usize) {
         let Some((&start, others)) = self.columns.split_first() else { return };
-        let width = self.signs.len();
-        let signs = &self.signs[first..first + L];
-        let (mut best, mut chosen) = ([T::ZERO; L], [start; L]);
+        let (width, p) = (self.signs.len(), self.p);
+        let (signs, q) = (run::<T, L>(self.signs, first), run::<T, L>(self.q, first));
+        let mut best = run::<T, L>(p, start as usize * width + first);
+        let mut chosen = [start; L];
         for l in 0..L {
-            best[l] = self.p[start as usize * width + first + l] * signs[l];
+            best[l] *= signs[l];
         }
         for &j in others {
-            let values = &self.p[j as usize * width + first..][..L];
+            let values = run::<T, L>(p, j as usize * width + first);
             for l in 0..L {
                 // Strictly better: of equal neighbours the first is chosen.
                 let value = values[l] * signs[l];
                 let better = value > best[l];
-                best[l] = if better { value } else { best[l] };
                 chosen[l] = if better { j } else { chosen[l] };
+                best[l] = if better { value } else { best[l] };
             }
         }
         for l in 0..L {
-            self.out[first + l] = best[l] * signs[l] + self.q[first + l];
+            best[l] = best[l].mul_add(signs[l], q[l]);
         }
+        self.out[first..first + L].copy_from_slice(&best);
         self.chosen[first..first + L].copy_from_slice(&chosen);
     }
 }
@@ -252,7 +255,7 @@ impl<T: Real> Channels for Chosen<'_, T> {
         let mut sums = [T::ZERO; L];
         for &i in self.senders {
             let at = i as usize * width + first;
-            let (chosen, grad) = (&self.chosen[at..at + L], &self.grad[at..at + L]);
+            let (chosen, grad) = (run::<u32, L>(self.chosen, at), run::<T, L>(self.grad, at));
             for l in 0..L {
                 sums[l] += if chosen[l] == self.node { grad[l] } else { T::ZERO };
             }
@@ -263,14 +266,7 @@ impl<T: Real> Channels for Chosen<'_, T> {
 
 #[inline(always)]
 fn chosen_block<T: Real>(
-    (lists, chosen, grad, width, first, out): (
-        Lists,
-        &[u32],
-        &[T],
-        usize,
-        usize,
-        &mut [T],
-    ),
+    (lists, chosen, grad, width, first, out): (Lists, &[u32], &[T], usize, usize, &mut [T]),
 ) {
     for (at, out) in out.chunks_exact_mut(width).enumerate() {
         let (node, senders) = ((first + at) as u32, list(lists, first + at));
@@ -279,9 +275,7 @@ fn chosen_block<T: Real>(
 }
 
 #[inline(always)]
-fn weighted_sums<T: Real>(
-    (pointers, x, rows, sums): (&[u32], &[T], Range<usize>, &mut [f64]),
-) {
+fn weighted_sums<T: Real>((pointers, x, rows, sums): (&[u32], &[T], Range<usize>, &mut [f64])) {
     let width = sums.len();
     for row in rows {
         let count = f64::from(pointers[row + 1] - pointers[row]);
@@ -316,11 +310,12 @@ fn centred_sum<T: Real, const L: usize>(
     (x, centre): Side<T>,
     first: usize,
 ) -> [T; L] {
+    let (width, centre) = (centre.len(), run::<T, L>(centre, first));
     let mut sums = [T::ZERO; L];
     for &node in nodes {
-        let values = &x[node as usize * centre.len() + first..][..L];
+        let values = run::<T, L>(x, node as usize * width + first);
         for l in 0..L {
-            sums[l] += values[l] - centre[first + l];
+            sums[l] += values[l] - centre[l];
         }
     }
     sums
@@ -339,21 +334,18 @@ impl<T: Real> Channels for Products<'_, T> {
     fn run<const L: usize>(&mut self, first: usize) {
         let neighbours = centred_sum::<T, L>(self.columns, self.other, first);
         let count = self.columns.len() as f64;
+        let (row, centre) = (run::<T, L>(self.row, first), run::<T, L>(self.centre, first));
+        let sums = &mut self.sums[first..first + L];
         for l in 0..L {
-            let own = self.row[first + l].to_f64() - self.centre[first + l].to_f64();
-            self.sums[first + l] += own * (count * own + 2.0 * neighbours[l].to_f64());
+            let own = row[l].to_f64() - centre[l].to_f64();
+            sums[l] += own * (count * own + 2.0 * neighbours[l].to_f64());
         }
     }
 }
 
 #[inline(always)]
 fn products_block<T: Real>(
-    (lists, [(x, centre), other], rows, sums): (
-        Lists,
-        [Side<T>; 2],
-        Range<usize>,
-        &mut [f64],
-    ),
+    (lists, [(x, centre), other], rows, sums): (Lists, [Side<T>; 2], Range<usize>, &mut [f64]),
 ) {
     let width = sums.len();
     for row in rows {
@@ -377,12 +369,15 @@ impl<T: Real> Channels for Statistics<'_, T> {
     fn run<const L: usize>(&mut self, first: usize) {
         let sums = centred_sum::<T, L>(self.nodes, self.other, first);
         let count = T::from_usize(self.nodes.len());
-        let (mean, variance) = self.grad.split_at(self.out.len());
+        let mean = run::<T, L>(self.grad, first);
+        let variance = run::<T, L>(self.grad, self.out.len() + first);
+        let [row, centre, rest] =
+            [self.row, self.centre, self.rest].map(|values| run::<T, L>(values, first));
+        let out = &mut self.out[first..first + L];
         for l in 0..L {
-            let c = first + l;
-            let own = self.row[c] - self.centre[c] - self.rest[c];
+            let own = row[l] - centre[l] - rest[l];
             let deviation = count.mul_add(own, sums[l]);
-            self.out[c] = count * mean[c] + (variance[c] + variance[c]) * deviation;
+            out[l] = count * mean[l] + (variance[l] + variance[l]) * deviation;
         }
     }
 }

@@ -17,4 +17,4 @@ mod real;
 mod vectorised;
 
 pub use real::Real;
-pub(crate) use vectorised::vectorised;
+pub(crate) use vectorised::{vectorise, vectorised};

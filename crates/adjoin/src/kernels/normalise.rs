@@ -5,7 +5,7 @@
 use super::{
     Real,
     rows::{for_row_blocks, sum_blocks, zeros},
-    vectorised,
+    vectorise,
 };
 use crate::graph::Csr;
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub fn forward<T: Real>(topology: &Csr, m: &[T], parameters: Parameters<T>) -> V
     let (width, inverse) = (parameters.scale.len(), parameters.inverse_deviations());
     let mut out = zeros(m.len());
     for_row_blocks(&mut out, width, 4 * width, |first, out| {
-        vectorised(forward_block, (topology, m, parameters, &inverse[..], first, out));
+        vectorise!(forward_block, (topology, m, parameters, &inverse[..], first, out));
     });
     out
 }
@@ -55,11 +55,11 @@ pub fn backward<T: Real>(
     let (width, inverse) = (parameters.scale.len(), parameters.inverse_deviations());
     let input = (topology, m, parameters, &inverse[..], grad);
     let sums = sum_blocks(topology.rows(), 2 * width, |rows, sums| {
-        vectorised(sums_block, (input, rows, sums));
+        vectorise!(sums_block, (input, rows, sums));
     });
     let mut out = zeros(m.len());
     for_row_blocks(&mut out, width, 4 * width, |first, out| {
-        vectorised(backward_block, (input, first, out));
+        vectorise!(backward_block, (input, first, out));
     });
     let (shift, scale) = sums.split_at(width);
     let mut statistics = zeros(2 * width);

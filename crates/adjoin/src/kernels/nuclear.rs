@@ -4,7 +4,7 @@ use super::{
     Real,
     random::Key,
     rows::{axpy, for_row_blocks, sum_blocks, zeros},
-    spmm, vectorised,
+    spmm, vectorise,
 };
 use crate::graph::Csr;
 use std::ops::Range;
@@ -99,7 +99,7 @@ fn orthonormal(x: &[f64], width: usize) -> Vec<f64> {
 /// `X^T X` of `x` `[n, width]`, summed in a fixed order.
 fn gram(x: &[f64], width: usize) -> Vec<f64> {
     sum_blocks(x.len() / width, width * width, |rows, sums| {
-        vectorised(gram_block, (x, width, rows, sums));
+        vectorise!(gram_block, (x, width, rows, sums));
     })
 }
 
@@ -116,7 +116,7 @@ fn gram_block((x, width, rows, sums): (&[f64], usize, Range<usize>, &mut [f64]))
 fn product(x: &[f64], m: &[f64], inner: usize, outer: usize) -> Vec<f64> {
     let mut out = zeros(x.len() / inner * outer);
     for_row_blocks(&mut out, outer, inner * outer, |first, out| {
-        vectorised(product_block, (&x[first * inner..], m, inner, outer, out));
+        vectorise!(product_block, (&x[first * inner..], m, inner, outer, out));
     });
     out
 }

@@ -1,6 +1,6 @@
 //! Splitting work by rows, and sums over rows in a fixed order.
 
-use super::{Real, vectorised};
+use super::{Real, vectorise};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ pub(crate) fn zeros<T: Real>(len: usize) -> Vec<T> {
 pub(crate) fn sum_rows<T: Real>(matrix: &[T], width: usize) -> Vec<T> {
     sum_blocks(matrix.len() / width.max(1), width, |rows, sums| {
         let chunk = &matrix[rows.start * width..rows.end * width];
-        vectorised(accumulate_rows, (chunk, sums));
+        vectorise!(accumulate_rows, (chunk, sums));
     })
 }
 

@@ -4,7 +4,7 @@ use super::{
     Real,
     parts::{Entries, Rows, for_blocks},
     rows::{for_row_blocks, zeros},
-    vectorised,
+    vectorise,
 };
 use crate::graph::Csr;
 use std::ops::Range;
@@ -27,7 +27,7 @@ fn sum_lists<T: Real>(pointers: &[u32], entries: Option<&[u32]>, values: &[T]) -
     let rows = pointers.len() - 1;
     let mut out = zeros(rows);
     for_row_blocks(&mut out, 1, cost(rows, values.len()), |first, block| {
-        vectorised(sum_block, (pointers, entries, values, first, block));
+        vectorise!(sum_block, (pointers, entries, values, first, block));
     });
     out
 }
@@ -58,18 +58,23 @@ pub fn max<T: Real>(topology: &Csr, values: &[T]) -> (Vec<T>, Vec<u32>) {
     let rows = topology.rows();
     let (mut out, mut arguments) = (zeros(rows), vec![NO_ENTRY; rows]);
     let parts = (Rows(&mut out, 1), Rows(&mut arguments, 1));
-    for_blocks(rows, cost(rows, values.len()), parts, |rows, (Rows(out, _), Rows(arguments, _))| {
-        for ((row, out), argument) in rows.zip(out).zip(arguments) {
-            let mut entries = topology.range(row);
-            let Some(mut best) = entries.next() else { continue };
-            for entry in entries {
-                if values[entry] > values[best] {
-                    best = entry;
+    for_blocks(
+        rows,
+        cost(rows, values.len()),
+        parts,
+        |rows, (Rows(out, _), Rows(arguments, _))| {
+            for ((row, out), argument) in rows.zip(out).zip(arguments) {
+                let mut entries = topology.range(row);
+                let Some(mut best) = entries.next() else { continue };
+                for entry in entries {
+                    if values[entry] > values[best] {
+                        best = entry;
+                    }
                 }
+                (*out, *argument) = (values[best], best as u32);
             }
-            (*out, *argument) = (values[best], best as u32);
-        }
-    });
+        },
+    );
     (out, arguments)
 }
 
@@ -90,7 +95,7 @@ pub fn softmax<T: Real>(topology: &Csr, values: &[T]) -> Vec<T> {
     let mut out = values.to_vec();
     let parts = Entries(&mut out, 1, pointers);
     for_blocks(rows, 8 * cost(rows, values.len()), parts, |rows, Entries(slots, ..)| {
-        vectorised(softmax_block::<T, 1>, (pointers, rows, 1, slots));
+        vectorise!(softmax_block::<T, 1>, (pointers, rows, 1, slots));
     });
     out
 }
@@ -101,11 +106,10 @@ pub fn softmax_backward<T: Real>(topology: &Csr, softmax: &[T], grad: &[T]) -> V
     let mut out = zeros(topology.edges());
     let parts = Entries(&mut out, 1, pointers);
     for_blocks(rows, 2 * cost(rows, grad.len()), parts, |rows, Entries(slots, ..)| {
-        vectorised(softmax_backward_block, (pointers, rows, softmax, grad, slots));
+        vectorise!(softmax_backward_block, (pointers, rows, softmax, grad, slots));
     });
     out
 }
-
 
 /// `l_i = log sum_j exp(v_ij)`, with the row's maximum taken out; the lowest finite value for a row
 /// that is empty or holds nothing but minus infinity.
@@ -113,7 +117,7 @@ pub fn logsumexp<T: Real>(topology: &Csr, values: &[T]) -> Vec<T> {
     let rows = topology.rows();
     let mut out = zeros(rows);
     for_row_blocks(&mut out, 1, 8 * cost(rows, values.len()), |first, block| {
-        vectorised(logsumexp_block, (topology.pointers(), values, first, block));
+        vectorise!(logsumexp_block, (topology.pointers(), values, first, block));
     });
     out
 }
@@ -129,7 +133,7 @@ pub fn logsumexp_backward<T: Real>(
     let mut out = zeros(topology.edges());
     let parts = Entries(&mut out, 1, pointers);
     for_blocks(rows, 8 * cost(rows, values.len()), parts, |rows, Entries(slots, ..)| {
-        vectorised(logsumexp_backward_block, (pointers, rows, values, output, grad, slots));
+        vectorise!(logsumexp_backward_block, (pointers, rows, values, output, grad, slots));
     });
     out
 }
@@ -182,19 +186,15 @@ pub(crate) fn softmax_block<T: Real, const L: usize>(
         let chunks = &mut chunks[range(row)];
         for lane in 0..lanes {
             let mut top = [T::NEG_INFINITY; L];
-            for values in chunks.iter().skip(lane).step_by(lanes) {
-                for l in 0..L {
-                    top[l] = top[l].max(values[l]);
-                }
-            }
+            every(lanes, lane, chunks, |values| {
+                top = std::array::from_fn(|l| top[l].max(values[l]));
+            });
             for top in &mut top {
                 *top = if *top > T::NEG_INFINITY { *top } else { T::ZERO };
             }
-            for values in chunks.iter_mut().skip(lane).step_by(lanes) {
-                for l in 0..L {
-                    values[l] -= top[l];
-                }
-            }
+            every(lanes, lane, chunks, |values| {
+                *values = std::array::from_fn(|l| values[l] - top[l]);
+            });
         }
     }
     for value in chunks.as_flattened_mut() {
@@ -204,21 +204,27 @@ pub(crate) fn softmax_block<T: Real, const L: usize>(
         let chunks = &mut chunks[range(row)];
         for lane in 0..lanes {
             let mut total = [T::ZERO; L];
-            for values in chunks.iter().skip(lane).step_by(lanes) {
-                for l in 0..L {
-                    total[l] += values[l];
-                }
-            }
+            every(lanes, lane, chunks, |values| {
+                total = std::array::from_fn(|l| total[l] + values[l]);
+            });
             // The maximum contributes 1, so only rows without a finite value have a total of 0.
             for total in &mut total {
                 *total = if *total == T::ZERO { T::ZERO } else { T::ONE / *total };
             }
-            for values in chunks.iter_mut().skip(lane).step_by(lanes) {
-                for l in 0..L {
-                    values[l] *= total[l];
-                }
-            }
+            every(lanes, lane, chunks, |values| {
+                *values = std::array::from_fn(|l| values[l] * total[l]);
+            });
         }
+    }
+}
+
+/// Calls `work` on every `step`-th item from `first` on: `step_by`, but without its division.
+#[inline(always)]
+fn every<I>(step: usize, first: usize, items: &mut [I], mut work: impl FnMut(&mut I)) {
+    let mut at = first;
+    while at < items.len() {
+        work(&mut items[at]);
+        at += step;
     }
 }
 

@@ -4,7 +4,7 @@ use super::{
     Real,
     parts::{Entries, for_blocks},
     rows::{axpy, dot, for_row_blocks, zeros},
-    vectorised,
+    vectorise,
 };
 use crate::graph::Csr;
 
@@ -14,7 +14,7 @@ pub fn forward<T: Real>(topology: &Csr, weights: &[T], x: &[T], width: usize) ->
     let cost = (1 + topology.edges() / topology.rows().max(1)) * width;
     for_row_blocks(&mut y, width, cost, |first, block| {
         let lists = (topology.pointers(), topology.indices());
-        vectorised(gather_rows, (lists, None, weights, x, width, first, block));
+        vectorise!(gather_rows, (lists, None, weights, x, width, first, block));
     });
     y
 }
@@ -32,7 +32,7 @@ pub fn backward_features<T: Real>(
     for_row_blocks(&mut out, width, cost, |first, block| {
         let lists = (&transpose.pointers[..], &transpose.indices[..]);
         let entries = Some(&transpose.entries[..]);
-        vectorised(gather_rows, (lists, entries, weights, grad, width, first, block));
+        vectorise!(gather_rows, (lists, entries, weights, grad, width, first, block));
     });
     out
 }
@@ -41,7 +41,7 @@ pub fn backward_features<T: Real>(
 pub fn backward_weights<T: Real>(topology: &Csr, x: &[T], grad: &[T], width: usize) -> Vec<T> {
     let mut out = zeros(topology.edges());
     for_entries(topology, &mut out, width, |i, columns, slots| {
-        vectorised(sampled_products, (&grad[i * width..(i + 1) * width], x, columns, slots));
+        vectorise!(sampled_products, (&grad[i * width..(i + 1) * width], x, columns, slots));
     });
     out
 }
