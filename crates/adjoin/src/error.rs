@@ -85,6 +85,27 @@ pub enum Error {
     /// An input graph is needed and none was given.
     #[error("{0} needs an input graph, and none was given")]
     NoInputGraph(&'static str),
+    /// Node features are needed and none were given.
+    #[error("{0} needs node features, and none were given")]
+    NoFeatures(&'static str),
+    /// An edge joins two graphs of a batch.
+    #[error("edge {entry}, ({row}, {column}), joins two different graphs of the batch")]
+    BetweenGraphs {
+        /// Position of the edge.
+        entry: usize,
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+    /// More pairs than the caller allows to be written out.
+    #[error("{pairs} candidate pairs, but at most {limit} may be listed one by one")]
+    TooManyPairs {
+        /// How many there are.
+        pairs: u64,
+        /// The limit.
+        limit: usize,
+    },
     /// A tensor of an element type or device that the kernels do not serve.
     #[error("{what}: {found}; adjoin runs on Burn's Flex device in f32 or f64")]
     Unsupported {

@@ -350,7 +350,7 @@ impl Csr {
     }
 }
 
-fn fits(what: &'static str, found: usize) -> Result<()> {
+pub(crate) fn fits(what: &'static str, found: usize) -> Result<()> {
     let limit = u32::MAX as usize - 1;
     if found > limit { Err(Error::TooLarge { what, found, limit }) } else { Ok(()) }
 }

@@ -1,17 +1,27 @@
 //! Plain-slice CPU kernels: forward and backward side by side, no framework types.
 //!
 //! Every kernel is parallel over rows and computes a row in a fixed order, so results have the same
-//! bits for any number of threads. Sums over rows go through [`reduce`], which adds in a fixed tree.
+//! bits for any number of threads. Sums over all rows are taken over blocks of a fixed size, then
+//! in order.
 
 pub mod attention;
+pub mod batch_norm;
+pub mod dropout;
+pub mod edge_messages;
 pub mod edgeconv;
+pub mod gemm;
+pub mod knn;
 pub mod normalise;
 pub mod nuclear;
+pub mod pair_mlp;
+pub mod pairs;
 pub(crate) mod parts;
 pub mod random;
 pub(crate) mod rows;
 pub mod segment;
+pub mod selector;
 pub mod spmm;
+pub(crate) mod stream;
 
 mod real;
 mod vectorised;

@@ -11,12 +11,36 @@ use crate::graph::Csr;
 /// `Y = A X` with `A` of the given topology and weights, `X` `[columns, width]`.
 pub fn forward<T: Real>(topology: &Csr, weights: &[T], x: &[T], width: usize) -> Vec<T> {
     let mut y = zeros(topology.rows() * width);
-    let cost = (1 + topology.edges() / topology.rows().max(1)) * width;
-    for_row_blocks(&mut y, width, cost, |first, block| {
+    for_row_blocks(&mut y, width, row_cost(topology, width), |first, block| {
         let lists = (topology.pointers(), topology.indices());
-        vectorise!(gather_rows, (lists, None, weights, x, width, first, block));
+        vectorise!(gather_rows, (lists, None, weights, T::ONE, x, width, first, block));
     });
     y
+}
+
+/// `Y = scale A X + share Z`, in one pass over the rows.
+pub fn forward_onto<T: Real>(
+    topology: &Csr,
+    weights: &[T],
+    x: &[T],
+    width: usize,
+    z: &[T],
+    [scale, share]: [T; 2],
+) -> Vec<T> {
+    let mut y = zeros(topology.rows() * width);
+    for_row_blocks(&mut y, width, row_cost(topology, width), |first, block| {
+        let start = first * width;
+        for (y, &z) in block.iter_mut().zip(&z[start..]) {
+            *y = share * z;
+        }
+        let lists = (topology.pointers(), topology.indices());
+        vectorise!(gather_rows, (lists, None, weights, scale, x, width, first, block));
+    });
+    y
+}
+
+fn row_cost(topology: &Csr, width: usize) -> usize {
+    (1 + topology.edges() / topology.rows().max(1)) * width
 }
 
 /// `dX = A^T dY`, by rows of the transpose so that no two threads write to one place.
@@ -32,7 +56,7 @@ pub fn backward_features<T: Real>(
     for_row_blocks(&mut out, width, cost, |first, block| {
         let lists = (&transpose.pointers[..], &transpose.indices[..]);
         let entries = Some(&transpose.entries[..]);
-        vectorise!(gather_rows, (lists, entries, weights, grad, width, first, block));
+        vectorise!(gather_rows, (lists, entries, weights, T::ONE, grad, width, first, block));
     });
     out
 }
@@ -69,10 +93,11 @@ type Lists<'a> = (&'a [u32], &'a [u32]);
 
 #[inline(always)]
 fn gather_rows<T: Real>(
-    ((pointers, indices), entries, weights, x, width, first, out): (
+    ((pointers, indices), entries, weights, scale, x, width, first, out): (
         Lists,
         Option<&[u32]>,
         &[T],
+        T,
         &[T],
         usize,
         usize,
@@ -84,7 +109,7 @@ fn gather_rows<T: Real>(
         for entry in range {
             let j = indices[entry] as usize;
             let a = weights[entries.map_or(entry, |entries| entries[entry] as usize)];
-            axpy(a, &x[j * width..(j + 1) * width], y);
+            axpy(a * scale, &x[j * width..(j + 1) * width], y);
         }
     }
 }

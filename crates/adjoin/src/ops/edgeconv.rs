@@ -4,7 +4,7 @@ use super::bridge::{Op, apply};
 use crate::{
     Error, Result,
     graph::Csr,
-    kernels::{Real, edgeconv as kernel, normalise},
+    kernels::{Real, batch_norm, edgeconv as kernel},
 };
 use burn::tensor::{Shape, Tensor};
 
@@ -74,9 +74,9 @@ impl Normalise {
     fn parameters<'a, T: Real>(
         &self,
         [statistics, scale, shift]: [&'a [T]; 3],
-    ) -> normalise::Parameters<'a, T> {
+    ) -> batch_norm::Parameters<'a, T> {
         let (slope, eps) = (T::from_f64(self.slope), T::from_f64(self.eps));
-        normalise::Parameters { statistics, scale, shift, slope, eps }
+        batch_norm::Parameters { statistics, scale, shift, slope, eps }
     }
 }
 
@@ -85,7 +85,7 @@ impl Op<4> for Normalise {
 
     fn forward<T: Real>(&self, [m, statistics, scale, shift]: [&[T]; 4]) -> (Vec<T>, Shape, ()) {
         let parameters = self.parameters([statistics, scale, shift]);
-        let out = normalise::forward(&self.topology, m, parameters);
+        let out = batch_norm::forward(&self.topology, m, parameters);
         (out, Shape::new([self.topology.rows(), scale.len()]), ())
     }
 
@@ -98,7 +98,7 @@ impl Op<4> for Normalise {
         _wanted: [bool; 4],
     ) -> [Option<Vec<T>>; 4] {
         let parameters = self.parameters([statistics, scale, shift]);
-        normalise::backward(&self.topology, m, parameters, grad).map(Some)
+        batch_norm::backward(&self.topology, m, parameters, grad).map(Some)
     }
 }
 

@@ -1,17 +1,37 @@
 //! The kernels as differentiable Burn operations.
+//!
+//! Every function here checks its shapes, runs a kernel of [`crate::kernels`] on the CPU, and joins
+//! Burn's autodiff graph when an input is tracked. Elements may be `f32` or `f64`.
 
 mod attention;
 mod bridge;
+mod candidates;
+mod dropout;
 mod edgeconv;
+mod noise;
+mod normalise;
 mod nuclear;
+mod pairs;
 mod segment;
+mod select;
 mod spmm;
+mod stream;
+mod take;
 
 pub use attention::{Attention, attention};
+pub(crate) use bridge::to_f64;
+pub use candidates::candidates;
+pub use dropout::dropout;
 pub use edgeconv::{edgeconv, edgeconv_extremes, edgeconv_normalise, edgeconv_statistics};
+pub use noise::{gumbel_noise, normal_noise};
+pub use normalise::normalise;
 pub use nuclear::nuclear;
+pub use pairs::{PairNetwork, edge_messages, pair_embeddings, pair_logits, pair_similarity};
 pub use segment::{
     broadcast_rows, gather_columns, segment_logsumexp, segment_max, segment_mean, segment_softmax,
     segment_sum,
 };
-pub use spmm::spmm;
+pub use select::select;
+pub use spmm::{spmm, spmm_onto};
+pub use stream::{StreamScorer, extend_top, log_mass, log_mass_and_top, top_candidates};
+pub use take::{ABSENT, take};

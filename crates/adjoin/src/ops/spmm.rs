@@ -46,6 +46,68 @@ impl Op<2> for Spmm {
 /// # Errors
 /// If the shapes do not fit the topology.
 pub fn spmm(topology: &Csr, weights: &Tensor<1>, x: &Tensor<2>) -> Result<Tensor<2>> {
+    let width = check(topology, weights, x)?;
+    let op = Spmm { topology: topology.clone(), width };
+    apply("spmm", op, [weights.into(), x.into()])
+}
+
+struct SpmmOnto {
+    product: Spmm,
+    scale: f64,
+    share: f64,
+}
+
+impl Op<3> for SpmmOnto {
+    type Saved<T: Real> = ();
+
+    fn forward<T: Real>(&self, [weights, x, z]: [&[T]; 3]) -> (Vec<T>, Shape, ()) {
+        let Spmm { topology, width } = &self.product;
+        let factors = [self.scale, self.share].map(T::from_f64);
+        let y = kernel::forward_onto(topology, weights, x, *width, z, factors);
+        (y, Shape::new([topology.rows(), *width]), ())
+    }
+
+    fn backward<T: Real>(
+        &self,
+        [weights, x, _]: [&[T]; 3],
+        output: &[T],
+        _saved: &(),
+        grad: &[T],
+        [weights_wanted, x_wanted, z_wanted]: [bool; 3],
+    ) -> [Option<Vec<T>>; 3] {
+        let times = |factor: f64| {
+            let factor = T::from_f64(factor);
+            grad.iter().map(|&g| g * factor).collect::<Vec<T>>()
+        };
+        let scaled = times(self.scale);
+        let wanted = [weights_wanted, x_wanted];
+        let [dw, dx] = self.product.backward([weights, x], output, &(), &scaled, wanted);
+        [dw, dx, z_wanted.then(|| times(self.share))]
+    }
+}
+
+/// `Y = scale A X + share Z` in one pass: a propagation step that holds on to earlier features.
+///
+/// Gradients flow to the weights and to both features.
+///
+/// # Errors
+/// If the shapes do not fit.
+pub fn spmm_onto(
+    topology: &Csr,
+    weights: &Tensor<1>,
+    x: &Tensor<2>,
+    z: &Tensor<2>,
+    [scale, share]: [f64; 2],
+) -> Result<Tensor<2>> {
+    let width = check(topology, weights, x)?;
+    if z.dims() != [topology.rows(), width] {
+        return Err(Error::shape("spmm_onto: features", [topology.rows(), width], z.dims()));
+    }
+    let op = SpmmOnto { product: Spmm { topology: topology.clone(), width }, scale, share };
+    apply("spmm_onto", op, [weights.into(), x.into(), z.into()])
+}
+
+fn check(topology: &Csr, weights: &Tensor<1>, x: &Tensor<2>) -> Result<usize> {
     if weights.dims() != [topology.edges()] {
         return Err(Error::shape("spmm: weights", [topology.edges()], weights.dims()));
     }
@@ -53,6 +115,5 @@ pub fn spmm(topology: &Csr, weights: &Tensor<1>, x: &Tensor<2>) -> Result<Tensor
     if rows != topology.columns() {
         return Err(Error::shape("spmm: features", [topology.columns(), width], [rows, width]));
     }
-    let op = Spmm { topology: topology.clone(), width };
-    apply("spmm", op, [weights.into(), x.into()])
+    Ok(width)
 }

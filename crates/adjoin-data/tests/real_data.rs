@@ -1,0 +1,108 @@
+//! The public datasets as published, when `ADJOIN_DATA` says where they are.
+
+use std::path::{Path, PathBuf};
+
+use adjoin_data::{Locations, NodeDataset, SplitSpec, UNKNOWN_LABEL, cora, list, load, read};
+
+/// The data folder, or `None` after saying which test is skipped.
+fn data(test: &str) -> Option<PathBuf> {
+    let folder =
+        std::env::var_os("ADJOIN_DATA").filter(|value| !value.is_empty()).map(PathBuf::from);
+    if folder.is_none() {
+        println!("skipped: {test}: ADJOIN_DATA not set");
+    }
+    // Cargo runs tests in the crate's folder, but a relative path was meant from the workspace's.
+    folder.map(|path| match path.is_relative() && !path.exists() {
+        true => Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path),
+        false => path,
+    })
+}
+
+fn only(folder: &Path) -> Locations {
+    Locations { data_dir: Some(folder.into()), ..Locations::default() }
+}
+
+/// Equal in everything but names.
+fn assert_same(a: &NodeDataset, b: &NodeDataset) {
+    assert_eq!(a.edges, b.edges);
+    assert_eq!(a.features, b.features);
+    assert_eq!(a.labels, b.labels);
+    assert_eq!(a.splits, b.splits);
+    assert_eq!(a.fingerprint(), b.fingerprint());
+}
+
+#[test]
+fn every_known_dataset_loads_with_the_known_counts() {
+    let Some(folder) = data("every_known_dataset_loads_with_the_known_counts") else { return };
+    for entry in list() {
+        let dataset = load(entry.name, &only(&folder)).unwrap();
+        assert_eq!(dataset.name, entry.name);
+        assert_eq!(dataset.nodes(), entry.nodes, "{}", entry.name);
+        assert_eq!(dataset.edges.len(), entry.edges, "{}", entry.name);
+        assert_eq!(dataset.features.columns(), entry.features, "{}", entry.name);
+        assert_eq!(dataset.classes(), entry.classes, "{}", entry.name);
+        let spec: SplitSpec = match entry.splits.split(' ').next() {
+            Some("none") => "random:0".parse().unwrap(),
+            Some(name) => name.parse().unwrap(),
+            None => unreachable!(),
+        };
+        let split = dataset.split(&spec).unwrap();
+        assert!(!split.train.is_empty() && !split.valid.is_empty() && !split.test.is_empty());
+    }
+}
+
+#[test]
+fn the_embedded_cora_is_the_public_one() {
+    let Some(folder) = data("the_embedded_cora_is_the_public_one") else { return };
+    let embedded = cora().unwrap();
+    assert_same(&embedded, &read::npz(&folder.join("planetoid_plain/cora.npz")).unwrap());
+    assert_same(&embedded, &read::planetoid(&folder.join("cora"), "cora").unwrap());
+}
+
+#[test]
+fn pickles_agree_with_the_plain_arrays() {
+    let Some(folder) = data("pickles_agree_with_the_plain_arrays") else { return };
+    for (name, missing) in [("cora", 0), ("citeseer", 15), ("pubmed", 0)] {
+        let pickled = read::planetoid(&folder.join(name), name).unwrap();
+        let mut plain = read::npz(&folder.join(format!("planetoid_plain/{name}.npz"))).unwrap();
+        // The plain arrays call nodes that no file describes class 0; here their class is unknown.
+        let mut unknown = 0;
+        for (label, ours) in plain.labels.iter_mut().zip(&pickled.labels) {
+            if *ours == UNKNOWN_LABEL {
+                assert_eq!(*label, 0);
+                *label = UNKNOWN_LABEL;
+                unknown += 1;
+            }
+        }
+        assert_eq!(unknown, missing, "{name}");
+        assert_same(&pickled, &plain);
+        let split = &pickled.splits[0];
+        assert_eq!((split.valid.len(), split.test.len()), (500, 1000));
+        assert_eq!(split.train.len(), 20 * pickled.classes());
+    }
+}
+
+#[test]
+fn heterophilous_graphs_have_ten_splits() {
+    let Some(folder) = data("heterophilous_graphs_have_ten_splits") else { return };
+    let actor = read::npz(&folder.join("heterophilous/actor.npz")).unwrap();
+    assert!(actor.features.is_sparse());
+    assert_eq!(actor.splits.len(), 10);
+    let split = actor.split(&"fixed:9".parse().unwrap()).unwrap();
+    assert_eq!((split.train.len(), split.valid.len(), split.test.len()), (3648, 2432, 1520));
+    let half = actor.split(&"train+half-val:fixed:9".parse().unwrap()).unwrap();
+    assert_eq!((half.train.len(), half.valid.len(), half.test.len()), (4864, 1216, 1520));
+    // Column-major masks in the file.
+    let mines = read::npz(&folder.join("heterophilous/minesweeper.npz")).unwrap();
+    assert!(!mines.features.is_sparse());
+    assert_eq!(mines.splits[3].train.len(), 5000);
+}
+
+#[test]
+fn nell_is_read_without_ally() {
+    let Some(folder) = data("nell_is_read_without_ally") else { return };
+    let nell = read::planetoid(&folder.join("nell"), "nell.0.001").unwrap();
+    let split = &nell.splits[0];
+    assert_eq!(split.name, "carved");
+    assert_eq!((split.train.len(), split.valid.len() + split.test.len()), (105, 969));
+}

@@ -1,0 +1,96 @@
+//! Splits by name.
+
+use adjoin_data::{GeneratorConfig, NodeDataset, Split, SplitSpec, citation_like, cora};
+use proptest::prelude::*;
+
+fn split(dataset: &NodeDataset, spec: &str) -> Split {
+    dataset.split(&spec.parse().unwrap()).unwrap()
+}
+
+fn sizes(split: &Split) -> (usize, usize, usize) {
+    (split.train.len(), split.valid.len(), split.test.len())
+}
+
+#[test]
+fn every_kind_on_cora() {
+    let cora = cora().unwrap();
+    assert_eq!(sizes(&split(&cora, "public")), (140, 500, 1000));
+    assert_eq!(sizes(&split(&cora, "train+half-val")), (390, 250, 1000));
+    assert_eq!(sizes(&split(&cora, "random:3")), (140, 210, 2708 - 350));
+    assert_eq!(sizes(&split(&cora, "planetoid:3")), (140, 500, 1000));
+    let ratio = split(&cora, "ratio:0.6/0.2/0.2");
+    assert_eq!(sizes(&ratio), (1625, 542, 541));
+    assert_eq!(ratio.name, "ratio:0.6/0.2/0.2:0");
+    assert_eq!(cora.default_split().unwrap().name, "public");
+    let half = split(&cora, "train+half-val:random:3");
+    assert_eq!(sizes(&half), (245, 105, 2358));
+    assert_eq!(half.name, "train+half-val:random:3");
+    for class in 0..7 {
+        let of_class = |node: &&u32| cora.label(**node) == Some(class);
+        assert_eq!(split(&cora, "random:3").train.iter().filter(of_class).count(), 20);
+    }
+}
+
+/// Published results name these hashes: they must never change.
+#[test]
+fn hashes_are_frozen() {
+    let cora = cora().unwrap();
+    let frozen = [
+        ("public", "6a78b096ce5ffd17"),
+        ("random:0", "6d08eba8a5f2f8df"),
+        ("random:1", "bcec620c8ce1f1a5"),
+        ("planetoid:0", "aeda80da07df6e37"),
+        ("ratio:0.6/0.2/0.2", "5b769c061590451c"),
+        ("train+half-val", "99b4e08489992218"),
+    ];
+    let found: Vec<(&str, String)> =
+        frozen.iter().map(|(spec, _)| (*spec, split(&cora, spec).hash())).collect();
+    let expected: Vec<(&str, String)> = frozen.iter().map(|(s, h)| (*s, h.to_string())).collect();
+    assert_eq!(found, expected);
+    assert_eq!(cora.fingerprint(), "776e3313d8a8c1b7");
+}
+
+#[test]
+fn wrong_words_are_explained() {
+    for (text, part) in [
+        ("", "not a split"),
+        ("random", "needs something after a colon"),
+        ("random:x", "`x` is not a whole number"),
+        ("randm:0", "not a split"),
+        ("ratio:0.6/0.4", "not three numbers"),
+        ("ratio:0.6/0.4/0.4", "at most 1"),
+        ("ratio:1/0/0", "above 0"),
+        ("ratio:NaN/0.1/0.1", "above 0"),
+        ("fixed:-1", "`-1` is not a whole number"),
+        ("train+half-val:train+half-val", "only once"),
+    ] {
+        let error = text.parse::<SplitSpec>().unwrap_err().to_string();
+        assert!(error.contains(part) && error.contains("ratio:"), "{error}");
+    }
+    let cora = cora().unwrap();
+    let error = cora.split(&"fixed:3".parse().unwrap()).unwrap_err().to_string();
+    assert!(error.contains("it has: public"), "{error}");
+    let tiny = citation_like(&GeneratorConfig {
+        nodes: 20,
+        classes: 2,
+        features: 4,
+        degree: 2.0,
+        ..GeneratorConfig::default()
+    })
+    .unwrap();
+    let error = tiny.split(&"random:0".parse().unwrap()).unwrap_err().to_string();
+    assert!(error.contains("has 10 labelled nodes"), "{error}");
+    assert_eq!(tiny.splits[0].name, "ratio:0.6/0.2/0.2:0");
+}
+
+proptest! {
+    #[test]
+    fn any_text_parses_or_fails_politely(text: String, near in "(random|ratio|fixed|train\\+half-val|public)?:?[0-9./:]{0,12}") {
+        for text in [text, near] {
+            if let Ok(spec) = text.parse::<SplitSpec>() {
+                // What is printed means the same.
+                prop_assert_eq!(spec.to_string().parse::<SplitSpec>().unwrap(), spec);
+            }
+        }
+    }
+}

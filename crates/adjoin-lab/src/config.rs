@@ -1,0 +1,257 @@
+//! The configuration of an experiment: defaults < file < `--set key=value`.
+
+use crate::{Error, LearnerConfig, Result};
+use adjoin::conv::BackboneConfig;
+use serde::{Deserialize, Serialize};
+
+/// Everything that decides a run, but the data and the seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The network.
+    #[serde(default)]
+    pub backbone: BackboneConfig,
+    /// The learner of its graph.
+    #[serde(default = "no_learner")]
+    pub learner: LearnerConfig,
+    /// How it is trained.
+    #[serde(default)]
+    pub train: TrainConfig,
+}
+
+fn no_learner() -> LearnerConfig {
+    LearnerConfig::None
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            backbone: BackboneConfig::default(),
+            learner: no_learner(),
+            train: TrainConfig::default(),
+        }
+    }
+}
+
+/// How a model is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainConfig {
+    /// Most epochs.
+    pub epochs: usize,
+    /// Epochs without a better validation result before training stops; 0 for never.
+    pub patience: usize,
+    /// Learning rate of the network.
+    pub rate: f64,
+    /// Learning rate of the learner.
+    pub learner_rate: f64,
+    /// Weight decay of the first layer.
+    pub first_decay: f64,
+    /// Weight decay of the other layers.
+    pub rest_decay: f64,
+    /// Weight decay of the learner.
+    pub learner_decay: f64,
+    /// Epochs on the input graph before the learner joins.
+    pub warm_up: usize,
+    /// Rows of the features are scaled to sum 1.
+    pub normalise_features: bool,
+    /// Graphs drawn in every step.
+    pub samples: usize,
+    /// Weight of the consistency of predictions over the draws.
+    pub consistency: f64,
+    /// Sharpening of the consistent target.
+    pub temperature: f64,
+    /// Weight of the intermediate loss at the start (DGG*).
+    pub intermediate: f64,
+    /// Epoch at which the intermediate loss has faded away.
+    pub intermediate_until: usize,
+    /// Weight of the sum of leading singular values of the learned graph.
+    pub low_rank: f64,
+    /// How many singular values.
+    pub rank: usize,
+    /// Weight of the mean degree of the learned graph.
+    pub sparsity: f64,
+    /// What validation looks at to choose the epoch.
+    pub choose_by: ChooseBy,
+}
+
+/// What decides which epoch is best.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChooseBy {
+    /// The highest validation accuracy; among equals the lowest validation loss.
+    #[default]
+    Accuracy,
+    /// The lowest validation loss.
+    Loss,
+}
+
+impl Default for TrainConfig {
+    fn default() -> Self {
+        Self {
+            epochs: 300,
+            patience: 100,
+            rate: 0.01,
+            learner_rate: 0.01,
+            first_decay: 5e-4,
+            rest_decay: 0.0,
+            learner_decay: 5e-4,
+            warm_up: 0,
+            normalise_features: true,
+            samples: 1,
+            consistency: 0.0,
+            temperature: 0.5,
+            intermediate: 0.0,
+            intermediate_until: 150,
+            low_rank: 0.0,
+            rank: 8,
+            sparsity: 0.0,
+            choose_by: ChooseBy::Accuracy,
+        }
+    }
+}
+
+impl Config {
+    /// Reads a configuration, the values of `base` standing in for what the text leaves out.
+    ///
+    /// # Errors
+    /// Says which key is unknown, with the nearest known one, or which value does not fit.
+    pub fn from_toml(place: &str, text: &str, base: &Self) -> Result<Self> {
+        let table: toml::Table =
+            text.parse().map_err(|e: toml::de::Error| Error::Config {
+                place: place.into(),
+                what: e.to_string(),
+            })?;
+        base.overlaid(place, table)
+    }
+
+    /// The configuration with `key=value` settings applied, e.g. `train.epochs=100`.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn with_settings<'a>(&self, settings: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let mut config = self.clone();
+        for setting in settings {
+            let place = format!("--set {setting}");
+            let Some((key, value)) = setting.split_once('=') else {
+                let what = "a setting looks like key=value, e.g. train.epochs=100".into();
+                return Err(Error::Config { place, what });
+            };
+            // A bare word is a string: quotes are optional on the command line.
+            let parsed = format!("v = {value}").parse::<toml::Table>();
+            let value = match parsed.ok().and_then(|mut table| table.remove("v")) {
+                Some(value) => value,
+                None => toml::Value::String(value.to_string()),
+            };
+            let mut table = toml::Table::new();
+            let (last, path) = {
+                let mut parts: Vec<&str> = key.trim().split('.').collect();
+                (parts.pop().unwrap_or_default().to_string(), parts)
+            };
+            let mut inner = &mut table;
+            for part in path {
+                let entry = inner.entry(part).or_insert_with(|| toml::Table::new().into());
+                let toml::Value::Table(next) = entry else { unreachable!("just inserted") };
+                inner = next;
+            }
+            inner.insert(last, value);
+            config = config.overlaid(&place, table)?;
+        }
+        Ok(config)
+    }
+
+    fn overlaid(&self, place: &str, over: toml::Table) -> Result<Self> {
+        let error = |what: String| Error::Config { place: place.into(), what };
+        let base = toml::Table::try_from(self).map_err(|e| error(e.to_string()))?;
+        let merged = overlay(base, over);
+        merged.try_into().map_err(|e: toml::de::Error| error(suggest(e.message())))
+    }
+
+    /// The full configuration as a file that can be edited and given back.
+    pub fn to_toml(&self) -> String {
+        toml::to_string_pretty(self).unwrap_or_else(|e| format!("# not writable: {e}\n"))
+    }
+}
+
+/// Tables are joined key by key; anything else in `over` wins.
+fn overlay(mut base: toml::Table, over: toml::Table) -> toml::Table {
+    for (key, value) in over {
+        match (base.remove(&key), value) {
+            // Naming another learner replaces its settings instead of mixing the two.
+            (Some(toml::Value::Table(old)), toml::Value::Table(new)) if key == "learner" => {
+                let same = new.keys().all(|name| old.contains_key(name));
+                let joined = if same { overlay(old, new) } else { new };
+                base.insert(key, joined.into());
+            }
+            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => {
+                base.insert(key, overlay(old, new).into());
+            }
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+    base
+}
+
+/// Adds "did you mean" to an unknown-field message.
+fn suggest(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let Some(unknown) = quoted.next().filter(|_| message.starts_with("unknown field")) else {
+        return message.to_string();
+    };
+    let near = quoted.min_by_key(|known| distance(unknown, known));
+    match near {
+        Some(near) => format!("{message}; did you mean `{near}`?"),
+        None => message.to_string(),
+    }
+}
+
+/// Edits that turn one word into another (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let cost = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_override_files_and_files_override_defaults() {
+        let text = "[train]\nepochs = 7\nrate = 0.5\n[learner.dgg]\nsymmetric = true\n";
+        let config = Config::from_toml("x.toml", text, &Config::default()).unwrap();
+        let config = config.with_settings(["train.rate=0.25", "learner.dgg.sample.noise=1"]).unwrap();
+        assert_eq!((config.train.epochs, config.train.rate), (7, 0.25));
+        let LearnerConfig::Dgg(dgg) = &config.learner else { panic!("{config:?}") };
+        assert!(dgg.symmetric);
+        assert_eq!(dgg.sample.noise, 1.0);
+        let again = Config::from_toml("again", &config.to_toml(), &Config::default()).unwrap();
+        assert_eq!(again, config);
+    }
+
+    #[test]
+    fn unknown_keys_are_errors_with_a_suggestion() {
+        let wrong = Config::default().with_settings(["train.epoch=3"]).unwrap_err().to_string();
+        assert!(wrong.contains("did you mean `epochs`"), "{wrong}");
+        let wrong = Config::default().with_settings(["nonsense"]).unwrap_err().to_string();
+        assert!(wrong.contains("key=value"), "{wrong}");
+    }
+
+    #[test]
+    fn a_learner_without_settings_is_a_word() {
+        let config = Config::default().with_settings(["learner=none"]).unwrap();
+        assert_eq!(config.learner, LearnerConfig::None);
+        assert!(Config::default().with_settings(["learner=nobody"]).is_err());
+    }
+}

@@ -1,0 +1,69 @@
+//! What can go wrong in an experiment.
+
+use std::path::PathBuf;
+
+/// Why an experiment could not be set up, run or saved.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A graph, a setting or a tensor was refused by the library.
+    #[error(transparent)]
+    Graph(#[from] adjoin::Error),
+    /// Data could not be found or read.
+    #[error(transparent)]
+    Data(#[from] adjoin_data::Error),
+    /// A configuration that cannot be understood.
+    #[error("{place}: {what}")]
+    Config {
+        /// The file, or the option.
+        place: String,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+    /// A number stopped being one.
+    #[error("the {stage} became {value} at epoch {epoch} of seed {seed}; try a lower learning rate")]
+    NotFinite {
+        /// What stopped being a number.
+        stage: &'static str,
+        /// What it became.
+        value: f64,
+        /// When.
+        epoch: usize,
+        /// In which run.
+        seed: u64,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {source}", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file that holds something else than it should.
+    #[error("{path}: {what}", path = path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// The user asked to stop.
+    #[error("stopped at epoch {epoch} of seed {seed}; what was finished is saved")]
+    Interrupted {
+        /// When.
+        epoch: usize,
+        /// In which run.
+        seed: u64,
+    },
+}
+
+/// Result of a step of an experiment.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+}

@@ -1,0 +1,103 @@
+//! Any learner, chosen by name.
+
+use crate::{Error, Result};
+use adjoin::{
+    Dgg, DggConfig, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared,
+    learner::{DropEdge, DropEdgeConfig, Knn, KnnConfig, Unchanged},
+};
+use burn::{module::Module, tensor::Device};
+use serde::{Deserialize, Serialize};
+
+/// Settings of a learner; the key in the configuration file names it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LearnerConfig {
+    /// The input graph as it is.
+    None,
+    /// A fixed graph of nearest neighbours.
+    Knn(KnnConfig),
+    /// Random edges left out in every step.
+    Dropedge(DropEdgeConfig),
+    /// The differentiable graph generator.
+    Dgg(Box<DggConfig>),
+}
+
+/// Names that `--learner` takes.
+pub const LEARNERS: [&str; 6] = ["none", "knn", "dropedge", "dgg", "dgg-paper", "dgg-ref"];
+
+impl LearnerConfig {
+    /// The default settings of a learner.
+    ///
+    /// # Errors
+    /// If there is no such learner.
+    pub fn named(name: &str) -> Result<Self> {
+        Ok(match name {
+            "none" => Self::None,
+            "knn" => Self::Knn(KnnConfig::default()),
+            "dropedge" => Self::Dropedge(DropEdgeConfig::default()),
+            "dgg" => Self::Dgg(Box::default()),
+            "dgg-paper" => Self::Dgg(Box::new(DggConfig::paper())),
+            "dgg-ref" => Self::Dgg(Box::new(DggConfig::reference())),
+            other => {
+                let what = format!("there is no learner {other:?}; choose one of {LEARNERS:?}");
+                return Err(Error::Config { place: "--learner".into(), what });
+            }
+        })
+    }
+
+    /// The learner for features of width `inputs`.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn init(&self, inputs: usize, key: Key, device: &Device) -> Result<AnyLearner> {
+        Ok(match self {
+            Self::None => AnyLearner::None(Unchanged {}),
+            Self::Knn(config) => AnyLearner::Knn(config.init()?),
+            Self::Dropedge(config) => AnyLearner::DropEdge(config.init()?),
+            Self::Dgg(config) => AnyLearner::Dgg(config.init(inputs, key, device)?),
+        })
+    }
+}
+
+/// A learner of any kind.
+#[derive(Module, Debug)]
+pub enum AnyLearner {
+    /// The input graph as it is.
+    None(Unchanged),
+    /// A fixed graph of nearest neighbours.
+    Knn(Knn),
+    /// Random edges left out in every step.
+    DropEdge(DropEdge),
+    /// The differentiable graph generator.
+    Dgg(Dgg),
+}
+
+impl AnyLearner {
+    fn inner(&self) -> &dyn Learner {
+        match self {
+            Self::None(learner) => learner,
+            Self::Knn(learner) => learner,
+            Self::DropEdge(learner) => learner,
+            Self::Dgg(learner) => learner,
+        }
+    }
+}
+
+impl Learner for AnyLearner {
+    fn learn(&self, input: &GraphInput, pass: Pass) -> adjoin::Result<LearnedGraph> {
+        self.inner().learn(input, pass)
+    }
+
+    fn sample(
+        &self,
+        input: &GraphInput,
+        pass: Pass,
+        samples: usize,
+    ) -> adjoin::Result<Vec<LearnedGraph>> {
+        self.inner().sample(input, pass, samples)
+    }
+
+    fn prepare(&self, input: &GraphInput) -> adjoin::Result<Prepared> {
+        self.inner().prepare(input)
+    }
+}

@@ -1,0 +1,81 @@
+//! A dataset as tensors.
+
+use crate::{Error, Result};
+use adjoin::{Adjacency, Batch, Csr, Features, GraphInput, Prepared, SelfLoops, SparseFeatures};
+use adjoin_data::{Features as RawFeatures, NodeDataset};
+use burn::tensor::{Device, Tensor, TensorData};
+
+/// Features and graph of a node-classification dataset; no labels.
+#[derive(Clone, Debug)]
+pub struct NodeData {
+    /// Node features.
+    pub features: Features,
+    /// The input graph; none when the dataset has no edges.
+    pub graph: Option<Adjacency>,
+    /// All nodes as one graph.
+    pub batch: Batch,
+    /// Number of classes.
+    pub classes: usize,
+}
+
+impl NodeData {
+    /// Puts a dataset on a device; with `normalise`, rows of the features are scaled to sum 1.
+    ///
+    /// # Errors
+    /// If features or edges are not what the dataset's own checks promise.
+    pub fn new(dataset: &NodeDataset, normalise: bool, device: &Device) -> Result<Self> {
+        let mut raw = dataset.features.clone();
+        if normalise {
+            raw.row_normalise();
+        }
+        let features = match raw {
+            RawFeatures::Sparse { columns, pointers, indices, values, .. } => {
+                let topology = Csr::new(columns, pointers, indices)?;
+                SparseFeatures::new(topology, &values, device)?.into()
+            }
+            RawFeatures::Dense { rows, columns, values } => {
+                let data = TensorData::new(values, [rows, columns]);
+                Features::from(Tensor::<2>::from_data(data, device))
+            }
+        };
+        let nodes = dataset.nodes();
+        let edges = dataset.edges.iter().copied();
+        let graph = match (&dataset.weights, dataset.edges.is_empty()) {
+            (_, true) => None,
+            (None, false) => {
+                let topology = Csr::undirected(nodes, edges, SelfLoops::Drop)?;
+                Some(Adjacency::unweighted(topology, device))
+            }
+            (Some(weights), false) => {
+                let topology = Csr::undirected(nodes, edges, SelfLoops::Drop)?;
+                Some(weighted(topology, &dataset.edges, weights, device)?)
+            }
+        };
+        Ok(Self { features, graph, batch: Batch::single(nodes), classes: dataset.classes() })
+    }
+
+    /// What learners are given.
+    pub fn input<'a>(&'a self, prepared: &'a Prepared) -> GraphInput<'a> {
+        GraphInput::new(&self.features, self.graph.as_ref(), &self.batch).with_prepared(prepared)
+    }
+}
+
+fn weighted(
+    topology: Csr,
+    edges: &[(u32, u32)],
+    weights: &[f32],
+    device: &Device,
+) -> Result<Adjacency> {
+    let mut values = vec![0f32; topology.edges()];
+    for (&(i, j), &weight) in edges.iter().zip(weights) {
+        for (row, column) in [(i, j), (j, i)] {
+            let at = topology.find(row as usize, column).ok_or_else(|| Error::Config {
+                place: "the dataset".into(),
+                what: format!("edge ({i}, {j}) has a weight but joins a node to itself"),
+            })?;
+            values[at] = weight;
+        }
+    }
+    let data = TensorData::new(values, [topology.edges()]);
+    Ok(Adjacency::new(topology, Tensor::from_data(data, device))?)
+}

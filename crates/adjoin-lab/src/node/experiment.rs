@@ -1,0 +1,227 @@
+//! Several seeds of one configuration, and what came of them.
+
+use super::{Best, NodeData, Trainer};
+use crate::{
+    Config, Error, Result,
+    labels::SplitLabels,
+    record::{EpochRecord, GraphRecord, RunRecord, SeedRecord},
+};
+use adjoin::Csr;
+use adjoin_data::{NodeDataset, Split};
+use burn::tensor::{Device, Tensor};
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+/// A dataset, a split, a configuration and seeds.
+#[derive(Clone, Debug)]
+pub struct Experiment<'a> {
+    /// The data.
+    pub dataset: &'a NodeDataset,
+    /// Which nodes are for training, validation and test.
+    pub split: &'a Split,
+    /// Network, learner and training.
+    pub config: &'a Config,
+    /// Name of the learner in tables.
+    pub learner: &'a str,
+    /// The seeds.
+    pub seeds: &'a [u64],
+    /// Threads to use in all.
+    pub threads: usize,
+}
+
+/// Watches an experiment, from several threads.
+pub trait Observer: Sync {
+    /// An epoch of a seed is done, of at most `most` epochs.
+    fn epoch(&self, seed: u64, record: &EpochRecord, most: usize);
+
+    /// A seed is done.
+    fn seed(&self, record: &SeedRecord);
+
+    /// Whether to stop now.
+    fn stop(&self) -> bool {
+        false
+    }
+}
+
+/// An observer that does not look.
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn epoch(&self, _: u64, _: &EpochRecord, _: usize) {}
+    fn seed(&self, _: &SeedRecord) {}
+}
+
+/// What an experiment gives: the record, and the best model of every seed.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Numbers and curves.
+    pub record: RunRecord,
+    /// The best epoch of every seed, in the order of the seeds.
+    pub best: Vec<Best>,
+}
+
+struct SeedOutcome {
+    record: SeedRecord,
+    best: Best,
+    step_seconds: f64,
+}
+
+impl Experiment<'_> {
+    /// Runs all seeds, as many at once as there are threads; the result does not depend on how many.
+    ///
+    /// # Errors
+    /// The first error of any seed, or that the observer asked to stop.
+    pub fn run(&self, observer: &dyn Observer) -> Result<Outcome> {
+        let device = Device::flex();
+        let data = NodeData::new(self.dataset, self.config.train.normalise_features, &device)?;
+        let labels = SplitLabels::new(self.dataset, self.split)?;
+        let workers = self.threads.clamp(1, self.seeds.len().max(1));
+        let next = AtomicUsize::new(0);
+        let results: Vec<Mutex<Option<Result<SeedOutcome>>>> =
+            self.seeds.iter().map(|_| Mutex::new(None)).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    // One small pool per worker: seeds side by side beat threads inside a seed.
+                    let pool = rayon::ThreadPoolBuilder::new()
+                        .num_threads((self.threads / workers).max(1))
+                        .build();
+                    while let Some(at) = claim(&next, self.seeds.len()) {
+                        let run = || self.run_seed(self.seeds[at], &data, &labels, &device, observer);
+                        let result = match &pool {
+                            Ok(pool) => pool.install(run),
+                            Err(_) => run(),
+                        };
+                        let failed = result.is_err();
+                        *lock(&results[at]) = Some(result);
+                        if failed {
+                            next.store(self.seeds.len(), Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+        let finished = results.into_iter().map(|slot| {
+            slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+        });
+        let outcomes = finished.flatten().collect::<Result<Vec<SeedOutcome>>>()?;
+        self.outcome(outcomes)
+    }
+
+    fn run_seed(
+        &self,
+        seed: u64,
+        data: &NodeData,
+        labels: &SplitLabels,
+        device: &Device,
+        observer: &dyn Observer,
+    ) -> Result<SeedOutcome> {
+        let started = Instant::now();
+        let SplitLabels { training, validation, test } = labels;
+        let mut trainer = Trainer::new(self.config, data, training, validation, seed, device)?;
+        let mut curve = Vec::new();
+        while !trainer.is_finished() {
+            if observer.stop() {
+                return Err(Error::Interrupted { epoch: trainer.epoch(), seed });
+            }
+            let record = trainer.step()?;
+            observer.epoch(seed, &record, self.config.train.epochs);
+            curve.push(record);
+        }
+        let epochs = trainer.epoch();
+        let step_seconds = trainer.step_time().as_secs_f64() / epochs.max(1) as f64;
+        let best = trainer.best().cloned().ok_or_else(|| Error::Config {
+            place: "train.epochs".into(),
+            what: "must be at least 1".into(),
+        })?;
+        // The only place where test labels are looked at.
+        let record = SeedRecord {
+            seed,
+            valid: best.accuracy,
+            test: test.accuracy(&best.evaluation.predicted),
+            best_epoch: best.epoch,
+            epochs,
+            seconds: started.elapsed().as_secs_f64(),
+            curve,
+        };
+        observer.seed(&record);
+        Ok(SeedOutcome { record, best, step_seconds })
+    }
+
+    fn outcome(&self, outcomes: Vec<SeedOutcome>) -> Result<Outcome> {
+        let count = outcomes.len().max(1) as f64;
+        let ms_per_step = 1e3 * outcomes.iter().map(|o| o.step_seconds).sum::<f64>() / count;
+        // The graph of the seed with the best validation result stands for the run.
+        let shown = outcomes.iter().max_by(|a, b| a.record.valid.total_cmp(&b.record.valid));
+        let graph = shown.map(|outcome| self.graph_record(&outcome.best)).transpose()?;
+        let (seeds, best) = outcomes.into_iter().map(|o| (o.record, o.best)).unzip();
+        let record = RunRecord {
+            task: "node".into(),
+            dataset: self.dataset.name.clone(),
+            split: self.split.name.clone(),
+            split_hash: self.split.hash(),
+            backbone: name_of(&self.config.backbone.kind),
+            learner: self.learner.into(),
+            metric: "accuracy".into(),
+            created: crate::clock::now_utc(),
+            command: String::new(),
+            config_toml: self.config.to_toml(),
+            seeds,
+            ms_per_step,
+            peak_rss_bytes: crate::clock::peak_memory(),
+            graph,
+        };
+        Ok(Outcome { record, best })
+    }
+
+    fn graph_record(&self, best: &Best) -> Result<GraphRecord> {
+        let nodes = self.dataset.nodes();
+        let edges = self.dataset.edges.iter().copied();
+        let input = Csr::undirected(nodes, edges, adjoin::SelfLoops::Drop)?;
+        let learned = &best.evaluation.graph;
+        let mut part = vec![0u8; nodes];
+        let Split { train, valid, test, .. } = self.split;
+        for (number, members) in [(1, train), (2, valid), (3, test)] {
+            members.iter().for_each(|&node| part[node as usize] = number);
+        }
+        Ok(GraphRecord {
+            node_ids: self.dataset.node_ids.clone(),
+            class_names: self.dataset.class_names.clone(),
+            labels: (0..nodes as u32).map(|node| self.dataset.label(node)).collect(),
+            predicted: best.evaluation.predicted.clone(),
+            part,
+            input_pointers: input.pointers().to_vec(),
+            input_indices: input.indices().to_vec(),
+            learned_pointers: learned.adjacency.topology().pointers().to_vec(),
+            learned_indices: learned.adjacency.topology().indices().to_vec(),
+            learned_weights: floats(learned.adjacency.weights()),
+            degrees: learned.degrees.as_ref().map(floats).unwrap_or_default(),
+        })
+    }
+}
+
+fn floats(values: &Tensor<1>) -> Vec<f32> {
+    values.to_data().convert::<f32>().iter::<f32>().collect()
+}
+
+fn claim(next: &AtomicUsize, count: usize) -> Option<usize> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    (at < count).then_some(at)
+}
+
+fn lock<T>(slot: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The name a setting has in configuration files.
+fn name_of(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => "unknown".into(),
+    }
+}

@@ -1,0 +1,96 @@
+//! A learner and a network, and what they predict.
+
+use super::NodeData;
+use crate::{AnyLearner, Config, Result};
+use adjoin::{
+    Key, LearnedGraph, Learner, Pass, Prepared,
+    conv::{Backbone, Conv},
+    learner::Unchanged,
+};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor, activation::log_softmax},
+};
+
+/// A graph learner and the network that uses its graph.
+#[derive(Module, Debug)]
+pub struct NodeModel {
+    /// Makes the graph.
+    pub learner: AnyLearner,
+    /// Classifies the nodes.
+    pub backbone: Backbone,
+}
+
+/// Predictions for all nodes, with the graph they were made on.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The most likely class of every node.
+    pub predicted: Vec<u32>,
+    /// Log-probabilities, `[nodes, classes]` row by row.
+    pub log_probabilities: Vec<f64>,
+    /// The graph.
+    pub graph: LearnedGraph,
+}
+
+impl NodeModel {
+    /// A fresh model; every seed is its own.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn new(config: &Config, data: &NodeData, seed: u64, device: &Device) -> Result<Self> {
+        let key = Key::new(seed).child(0x1417);
+        let inputs = data.features.width();
+        Ok(Self {
+            learner: config.learner.init(inputs, key.child(1), device)?,
+            backbone: config.backbone.init(inputs, data.classes, key.child(2), device)?,
+        })
+    }
+
+    /// Graphs and logits `[nodes, classes]` of several draws; on the input graph itself while
+    /// `warm_up` lasts.
+    ///
+    /// # Errors
+    /// If data and model do not fit.
+    pub fn forward(
+        &self,
+        data: &NodeData,
+        prepared: &Prepared,
+        pass: Pass,
+        samples: usize,
+        warm_up: bool,
+    ) -> Result<Vec<(LearnedGraph, Tensor<2>)>> {
+        let input = data.input(prepared);
+        let graphs = match warm_up {
+            true => Unchanged {}.sample(&input, pass.child(1), samples)?,
+            false => self.learner.sample(&input, pass.child(1), samples)?,
+        };
+        let classify = |(draw, graph): (usize, LearnedGraph)| {
+            let pass = pass.child(2).child(draw as u64);
+            let logits = self.backbone.forward(&data.features, &graph.adjacency, pass)?;
+            Ok((graph, logits))
+        };
+        graphs.into_iter().enumerate().map(classify).collect()
+    }
+
+    /// Deterministic predictions; call on a model without autodiff.
+    ///
+    /// # Errors
+    /// If data and model do not fit.
+    pub fn evaluate(
+        &self,
+        data: &NodeData,
+        prepared: &Prepared,
+        warm_up: bool,
+    ) -> Result<Evaluation> {
+        let mut draws = self.forward(data, prepared, Pass::evaluate(), 1, warm_up)?;
+        let (graph, logits) = draws.remove(0);
+        let values = log_softmax(logits, 1).into_data().convert::<f64>();
+        let log_probabilities: Vec<f64> = values.iter::<f64>().collect();
+        let best = |row: &[f64]| {
+            let larger = |best: usize, at: usize| if row[at] > row[best] { at } else { best };
+            (0..row.len()).reduce(larger).unwrap_or(0) as u32
+        };
+        let predicted = log_probabilities.chunks_exact(data.classes.max(1)).map(best).collect();
+        Ok(Evaluation { predicted, log_probabilities, graph })
+    }
+}

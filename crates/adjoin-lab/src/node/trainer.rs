@@ -1,0 +1,276 @@
+//! Full-batch training of one seed.
+
+use super::{Evaluation, NodeData, NodeModel};
+use crate::{
+    AnyLearner, ChooseBy, Config, Error, Result,
+    labels::{Scorer, TrainingLabels},
+    record::EpochRecord,
+};
+use adjoin::{
+    LearnedGraph, Learner, Pass, Prepared,
+    conv::BackboneKind,
+    loss::{self, TrainingPairs},
+};
+use burn::{
+    module::{Module, ParamGroup},
+    optim::{AdamConfig, GradientsParams, ModuleOptimizer, decay::WeightDecayConfig},
+    tensor::{Device, Int, Tensor, TensorData, activation::log_softmax},
+};
+use std::time::{Duration, Instant};
+
+/// The best epoch so far, chosen by validation alone.
+#[derive(Clone, Debug)]
+pub struct Best {
+    /// The epoch, from 1.
+    pub epoch: usize,
+    /// Its validation accuracy.
+    pub accuracy: f64,
+    /// Its validation loss.
+    pub loss: f64,
+    /// The model of that epoch.
+    pub model: NodeModel,
+    /// What it predicts.
+    pub evaluation: Evaluation,
+}
+
+/// Trains one model with one seed, an epoch at a time.
+///
+/// It holds training labels and a validation scorer; there is no test label it could look at.
+pub struct Trainer<'a> {
+    pub(crate) config: &'a Config,
+    data: &'a NodeData,
+    labels: &'a TrainingLabels,
+    validation: &'a Scorer,
+    pub(crate) seed: u64,
+    pub(crate) model: NodeModel,
+    pub(crate) optimisers: Optimisers,
+    pub(crate) epoch: usize,
+    pub(crate) best: Option<Best>,
+    step_time: Duration,
+    prepared: Prepared,
+    training_rows: Tensor<1, Int>,
+    training_classes: Tensor<2, Int>,
+    pairs: Option<TrainingPairs>,
+}
+
+/// Adam for the network and for the learner, which may have different rates.
+pub(crate) struct Optimisers {
+    pub(crate) backbone: ModuleOptimizer,
+    pub(crate) learner: ModuleOptimizer,
+}
+
+impl Optimisers {
+    pub(crate) fn new(config: &Config) -> Self {
+        let adam = |decay: f64| {
+            let decay = (decay > 0.0).then(|| WeightDecayConfig::new(decay as f32));
+            AdamConfig::new().with_epsilon(1e-8).with_weight_decay(decay)
+        };
+        let train = &config.train;
+        // The first layer of a stack; of GCNII the maps in and out, as published.
+        let first = ParamGroup::from_predicate(match config.backbone.kind {
+            BackboneKind::Gcnii => r"(^|\.)(first|last)\.",
+            _ => r"(^|\.)layers\.0\.",
+        });
+        let backbone = adam(train.rest_decay).init();
+        Self {
+            backbone: backbone.with_group(first, adam(train.first_decay).build(), None),
+            learner: adam(train.learner_decay).init(),
+        }
+    }
+}
+
+impl<'a> Trainer<'a> {
+    /// A fresh run.
+    ///
+    /// # Errors
+    /// If a setting is out of range or does not fit the data.
+    pub fn new(
+        config: &'a Config,
+        data: &'a NodeData,
+        labels: &'a TrainingLabels,
+        validation: &'a Scorer,
+        seed: u64,
+        device: &Device,
+    ) -> Result<Self> {
+        let model = NodeModel::new(config, data, seed, &device.clone().autodiff())?;
+        let prepared = {
+            let empty = Prepared::default();
+            model.learner.prepare(&data.input(&empty))?
+        };
+        let count = labels.nodes().len();
+        let ints = |values: &[u32]| values.iter().map(|&v| i64::from(v)).collect::<Vec<i64>>();
+        let rows = TensorData::new(ints(labels.nodes()), [count]);
+        let classes = TensorData::new(ints(labels.classes()), [count, 1]);
+        let intermediate =
+            config.train.intermediate > 0.0 && matches!(model.learner, AnyLearner::Dgg(_));
+        let pairs = match intermediate {
+            true => {
+                let (nodes, classes) = (labels.nodes(), labels.classes());
+                Some(TrainingPairs::new(data.batch.nodes(), nodes, classes, None)?)
+            }
+            false => None,
+        };
+        Ok(Self {
+            optimisers: Optimisers::new(config),
+            training_rows: Tensor::from_data(rows, device),
+            training_classes: Tensor::from_data(classes, device),
+            config,
+            data,
+            labels,
+            validation,
+            seed,
+            model,
+            epoch: 0,
+            best: None,
+            step_time: Duration::ZERO,
+            prepared,
+            pairs,
+        })
+    }
+
+    /// Whether the epochs or the patience are used up.
+    pub fn is_finished(&self) -> bool {
+        let train = &self.config.train;
+        let waited = self.epoch - self.best.as_ref().map_or(0, |best| best.epoch);
+        self.epoch >= train.epochs || (train.patience > 0 && waited >= train.patience.max(train.warm_up + 1))
+    }
+
+    /// The best epoch so far.
+    pub fn best(&self) -> Option<&Best> {
+        self.best.as_ref()
+    }
+
+    /// Time spent in training steps, evaluation left out.
+    pub fn step_time(&self) -> Duration {
+        self.step_time
+    }
+
+    /// Epochs done.
+    pub fn epoch(&self) -> usize {
+        self.epoch
+    }
+
+    /// One step of training and one look at the validation nodes.
+    ///
+    /// # Errors
+    /// If the loss or an output stops being a number.
+    pub fn step(&mut self) -> Result<EpochRecord> {
+        let started = Instant::now();
+        let loss = self.train_step()?;
+        self.step_time += started.elapsed();
+        self.epoch += 1;
+        let evaluation = self.model.valid().evaluate(self.data, &self.prepared, self.warm_up())?;
+        let classes = self.data.classes;
+        let valid = self.validation.accuracy(&evaluation.predicted);
+        let valid_loss = self.validation.cross_entropy(&evaluation.log_probabilities, classes);
+        self.finite("validation loss", valid_loss)?;
+        let train = {
+            let right = |(node, class): &(&u32, &u32)| evaluation.predicted[**node as usize] == **class;
+            let pairs = self.labels.nodes().iter().zip(self.labels.classes());
+            pairs.filter(right).count() as f64 / self.labels.nodes().len().max(1) as f64
+        };
+        let degrees = evaluation.graph.degrees.as_ref().map(mean_and_deviation);
+        let better = self.best.as_ref().is_none_or(|best| match self.config.train.choose_by {
+            ChooseBy::Accuracy => {
+                valid > best.accuracy || (valid == best.accuracy && valid_loss < best.loss)
+            }
+            ChooseBy::Loss => valid_loss < best.loss,
+        });
+        if better {
+            self.best = Some(Best {
+                epoch: self.epoch,
+                accuracy: valid,
+                loss: valid_loss,
+                model: self.model.clone(),
+                evaluation,
+            });
+        }
+        Ok(EpochRecord {
+            epoch: self.epoch,
+            loss,
+            train,
+            valid,
+            mean_degree: degrees.map(|(mean, _)| mean),
+            std_degree: degrees.map(|(_, deviation)| deviation),
+        })
+    }
+
+    fn warm_up(&self) -> bool {
+        self.epoch < self.config.train.warm_up
+    }
+
+    fn train_step(&mut self) -> Result<f64> {
+        let train = &self.config.train;
+        let pass = Pass::train(self.seed, self.epoch as u64);
+        let samples = train.samples.max(1);
+        let draws = self.model.forward(self.data, &self.prepared, pass, samples, self.warm_up())?;
+        let (graphs, logits): (Vec<_>, Vec<_>) = draws.into_iter().unzip();
+        let mut loss = self.task_loss(&logits);
+        if train.consistency > 0.0 {
+            loss = loss + loss::consistency(&logits, train.temperature)? * train.consistency;
+        }
+        if let Some(structure) = self.structure_loss(&graphs, pass)? {
+            loss = loss + structure;
+        }
+        let value = loss.clone().into_scalar::<f64>();
+        self.finite("training loss", value)?;
+        let mut grads = loss.backward();
+        let NodeModel { learner, backbone } = self.model.clone();
+        let learner_grads = GradientsParams::from_module(&mut grads, &learner);
+        let backbone_grads = GradientsParams::from_module(&mut grads, &backbone);
+        self.model = NodeModel {
+            learner: self.optimisers.learner.step(train.learner_rate, learner, learner_grads),
+            backbone: self.optimisers.backbone.step(train.rate, backbone, backbone_grads),
+        };
+        Ok(value)
+    }
+
+    /// Mean cross-entropy of the training nodes over the draws.
+    fn task_loss(&self, logits: &[Tensor<2>]) -> Tensor<1> {
+        let one = |logits: &Tensor<2>| {
+            let rows = logits.clone().select(0, self.training_rows.clone());
+            log_softmax(rows, 1).gather(1, self.training_classes.clone()).mean().neg()
+        };
+        let count = logits.len() as f64;
+        let first = one(&logits[0]);
+        logits[1..].iter().fold(first, |sum, logits| sum + one(logits)) / count
+    }
+
+    /// Losses on the learned graph itself, of the first draw.
+    fn structure_loss(&self, graphs: &[LearnedGraph], pass: Pass) -> Result<Option<Tensor<1>>> {
+        let train = &self.config.train;
+        let mut terms: Vec<Tensor<1>> = Vec::new();
+        let weight = train.intermediate * loss::anneal(self.epoch, train.intermediate_until);
+        let graph = &graphs[0];
+        if let (Some(pairs), AnyLearner::Dgg(dgg), Some(latent)) =
+            (&self.pairs, &self.model.learner, &graph.latent)
+            && weight > 0.0
+        {
+            let scores = dgg.log_scores(latent, pairs.pairs(), self.data.graph.as_ref())?;
+            terms.push(pairs.loss(&scores)? * weight);
+        }
+        if train.low_rank > 0.0 {
+            let key = pass.key().child(3);
+            terms.push(loss::low_rank(&graph.adjacency, train.rank, key)? * train.low_rank);
+        }
+        if train.sparsity > 0.0 {
+            terms.push(loss::sparsity(&graph.adjacency) * train.sparsity);
+        }
+        Ok(terms.into_iter().reduce(|a, b| a + b))
+    }
+
+    fn finite(&self, stage: &'static str, value: f64) -> Result<()> {
+        if value.is_finite() {
+            return Ok(());
+        }
+        Err(Error::NotFinite { stage, value, epoch: self.epoch, seed: self.seed })
+    }
+}
+
+fn mean_and_deviation(values: &Tensor<1>) -> (f64, f64) {
+    let values = values.to_data().convert::<f64>();
+    let values: Vec<f64> = values.iter::<f64>().collect();
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    (mean, (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count).sqrt())
+}

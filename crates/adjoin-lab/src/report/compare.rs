@@ -1,0 +1,149 @@
+//! Which runs may be compared with which, and the headline that follows from it.
+
+use super::ReportError;
+use super::text::{self, Verdict, percent, percent_summary, spelling, verdict};
+use crate::record::{Paired, RunRecord, Summary};
+
+/// A run as the page shows it.
+pub struct Run<'a> {
+    pub record: &'a RunRecord,
+    /// `GCN with DGG`; numbered when two runs would have the same name.
+    pub name: String,
+    pub test: Summary,
+    pub valid: Summary,
+    /// The run this one is measured against, by position, and the difference to it.
+    pub against: Option<(usize, Option<Paired>)>,
+}
+
+/// Runs on the same data, split and metric: positions into the list of runs.
+pub type Group = Vec<usize>;
+
+/// Names the runs, puts the comparable ones into groups and pairs each with its baseline: the same
+/// backbone without a learner, else the first run of the group.
+pub fn compare(records: &[RunRecord]) -> Result<(Vec<Run<'_>>, Vec<Group>), ReportError> {
+    let mut runs = Vec::with_capacity(records.len());
+    for record in records {
+        let name = text::run_name(&record.backbone, &record.learner);
+        let (Some(test), Some(valid)) = (record.test(), record.valid()) else {
+            return Err(ReportError::NoSeeds { run: name });
+        };
+        if !(test.mean.is_finite() && valid.mean.is_finite()) {
+            return Err(ReportError::NotFinite { run: name });
+        }
+        runs.push(Run { record, name, test, valid, against: None });
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    for (i, run) in runs.iter().enumerate() {
+        match groups.iter_mut().find(|g| comparable(runs[g[0]].record, run.record)) {
+            Some(group) => group.push(i),
+            None => groups.push(vec![i]),
+        }
+    }
+    for group in &groups {
+        number_same_names(&mut runs, group);
+        for &i in group {
+            let same_backbone = |&&j: &&usize| {
+                let r = runs[j].record;
+                r.learner == "none" && r.backbone == runs[i].record.backbone
+            };
+            let baseline = group.iter().find(same_backbone).copied().unwrap_or(group[0]);
+            if baseline != i {
+                let paired = runs[i].record.paired_with(runs[baseline].record);
+                runs[i].against = Some((baseline, paired));
+            }
+        }
+    }
+    Ok((runs, groups))
+}
+
+fn comparable(a: &RunRecord, b: &RunRecord) -> bool {
+    let key = |r: &RunRecord| {
+        [&r.task, &r.dataset, &r.split, &r.split_hash, &r.metric].map(|s| s.to_owned())
+    };
+    key(a) == key(b)
+}
+
+fn number_same_names(runs: &mut [Run], group: &Group) {
+    let names: Vec<String> = group.iter().map(|&i| runs[i].name.clone()).collect();
+    for (at, &i) in group.iter().enumerate() {
+        if names.iter().filter(|n| **n == names[at]).count() > 1 {
+            let number = names[..=at].iter().filter(|n| **n == names[at]).count();
+            runs[i].name = format!("{} ({number})", names[at]);
+        }
+    }
+}
+
+/// The one line a reader should take away.
+pub fn headline(runs: &[Run], groups: &[Group]) -> String {
+    let [group] = groups else {
+        let mut datasets: Vec<&str> = runs.iter().map(|r| r.record.dataset.as_str()).collect();
+        datasets.sort_unstable();
+        datasets.dedup();
+        let settings = text::count(groups.len(), "setting");
+        let data: Vec<String> = datasets.iter().map(|d| spelling(d)).collect();
+        return format!(
+            "{} in {settings}: {}",
+            text::count(runs.len(), "run"),
+            text::joined(&data)
+        );
+    };
+    let on = spelling(&runs[group[0]].record.dataset);
+    let score = |i: usize| percent(runs[i].test.mean);
+    match group[..] {
+        [only] => format!("{} reaches {} % on {on}", runs[only].name, score(only)),
+        [a, b] => {
+            let (new, base) = if runs[a].against.is_some() { (a, b) } else { (b, a) };
+            let (n, m) = (&runs[new].name, &runs[base].name);
+            let (s, t) = (score(new), score(base));
+            match verdict(runs[new].against.as_ref().and_then(|x| x.1.as_ref())) {
+                Verdict::Better => format!("{n} beats {m} on {on}: {s} % against {t} %"),
+                Verdict::Worse => format!("{n} falls behind {m} on {on}: {s} % against {t} %"),
+                Verdict::Alike => {
+                    format!("{n} and {m} are too close to tell apart on {on}: {s} % and {t} %")
+                }
+                Verdict::Untested => format!("On {on}, {n} reaches {s} % and {m} {t} %"),
+            }
+        }
+        _ => {
+            let best = group
+                .iter()
+                .copied()
+                .max_by(|&a, &b| runs[a].test.mean.total_cmp(&runs[b].test.mean));
+            let best = best.unwrap_or(group[0]);
+            let (n, s) = (&runs[best].name, score(best));
+            format!("{n} scores highest of {} runs on {on}: {s} %", group.len())
+        }
+    }
+}
+
+/// What was trained, in sentences: one paragraph for the setting and one sentence a comparison.
+pub fn account(runs: &[Run], group: &Group) -> Vec<String> {
+    let first = runs[group[0]].record;
+    let scores: Vec<String> = group
+        .iter()
+        .map(|&i| format!("{} {} %", runs[i].name, percent_summary(&runs[i].test)))
+        .collect();
+    let fewest = group.iter().map(|&i| runs[i].test.n).min().unwrap_or(0);
+    let most = group.iter().map(|&i| runs[i].test.n).max().unwrap_or(0);
+    let seeds = if fewest == most {
+        text::count(most, "seed") + if group.len() > 1 { " each" } else { "" }
+    } else {
+        format!("{fewest} to {most} seeds each")
+    };
+    let spread = if most > 1 { ", mean ± standard deviation over seeds" } else { "" };
+    let mut out = vec![format!(
+        "Trained for {} on {}, {} split, {seeds}. Test {}{spread}: {}.",
+        spelling(&first.task),
+        spelling(&first.dataset),
+        first.split,
+        first.metric,
+        text::joined(&scores)
+    )];
+    for &i in group {
+        if let Some((base, paired)) = &runs[i].against {
+            let (name, base) = (&runs[i].name, &runs[*base].name);
+            out.push(text::paired_sentence(name, base, paired.as_ref()));
+        }
+    }
+    out
+}

@@ -1,0 +1,86 @@
+// Histogram of learned degrees against input degrees, and the choice of the graph on show.
+
+function binName(histogram, bin) {
+  const first = bin * histogram.width;
+  if (bin === histogram.input.length - 1) return `${first} or more`;
+  return histogram.width === 1 ? String(first) : `${first} to ${first + histogram.width - 1}`;
+}
+
+function degreeChart(place, graph, readout) {
+  const { input, learned } = graph.degrees;
+  const noun = graph.has_k ? "learned k" : "learned graph";
+  const describe = (bin) =>
+    `degree ${binName(graph.degrees, bin)}: ${plural(input[bin], "node")} in the input, ${learned[bin]} with ${noun}`;
+  const state = { at: null };
+  let shades = [];
+
+  const mark = () => {
+    shades.forEach((shade, i) => shade.classList.toggle("on", i === state.at));
+    readout.textContent = state.at === null ? "Point at a bar, or use the arrow keys." : describe(state.at);
+  };
+  const draw = (width) => {
+    const height = 270;
+    const [left, right, top, bottom] = [46, width - 6, 10, height - 40];
+    const yTicks = ticks(0, Math.max(...input, ...learned, 1), 5);
+    const x = scale(0, input.length, left, right);
+    const y = scale(0, yTicks[yTicks.length - 1], bottom, top);
+    const room = x(1) - x(0);
+    const bar = (room * 0.76) / 2;
+    const every = Math.max(1, Math.ceil(26 / room));
+    const rect = (kind, bin, n, offset) =>
+      svg("rect", { class: `bar ${kind}`, x: x(bin) + room * 0.12 + offset, width: Math.max(bar, 0.5), y: y(n), height: bottom - y(n) });
+    shades = input.map((_, bin) => svg("rect", { class: "bin", x: x(bin), y: top, width: room, height: bottom - top }));
+    const labelled = input.map((_, bin) => bin).filter((bin) => bin % every === 0 && (bin + every < input.length || bin === input.length - 1));
+    const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, height }, shades,
+      axes({ x: (bin) => x(bin + 0.5), y, xTicks: labelled, yTicks, left, right, bottom, yFormat: String,
+        xFormat: (bin) => `${bin * graph.degrees.width}${bin === input.length - 1 ? "+" : ""}` }),
+      input.map((n, bin) => [rect("input", bin, n, 0), rect("learned", bin, learned[bin], bar)]),
+      svg("text", { class: "tick", x: right, y: height - 6, "text-anchor": "end", "aria-hidden": "true" }, "degree"),
+      svg("text", { class: "tick", x: left - 8, y: height - 6, "aria-hidden": "true" }, "nodes (vertical)"));
+    scrub(root, {
+      label: "Number of nodes by degree, input and learned. Arrow keys read the bars.",
+      count: input.length,
+      position: (px) => Math.floor(x.invert((px / root.clientWidth) * width || 0)),
+      current: () => state.at,
+      describe,
+      onMove: (bin) => { state.at = bin; mark(); },
+    });
+    place.replaceChildren(root);
+    mark();
+  };
+  drawOnResize(place, draw);
+  place.after(degreeTable(graph));
+}
+
+function degreeTable(graph) {
+  const { input, learned } = graph.degrees;
+  const row = (bin) => html("tr", {}, html("th", { scope: "row" }, binName(graph.degrees, bin)),
+    html("td", { class: "r num" }, String(input[bin])), html("td", { class: "r num" }, String(learned[bin])));
+  return html("details", { class: "table-alternative" }, html("summary", {}, "The same as a table"),
+    html("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Nodes by degree" },
+      html("table", { class: "plain" },
+        html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Degree"),
+          html("th", { scope: "col", class: "r" }, "Nodes, input"), html("th", { scope: "col", class: "r" }, "Nodes, learned"))),
+        html("tbody", {}, input.map((_, bin) => row(bin))))));
+}
+
+// Shows one graph's panel at a time; tells the explorer when the choice changes.
+function graphChoice(onChange) {
+  const panels = [...document.querySelectorAll("section.graph")];
+  const show = (at) => {
+    panels.forEach((panel, i) => { panel.hidden = i !== at; });
+    onChange(DATA.graphs[at].explorer);
+  };
+  DATA.graphs.forEach((graph, at) => {
+    const readout = document.querySelector(`[data-readout="degrees-${at}"]`);
+    degreeChart(panels[at].querySelector('[data-chart="degrees"]'), graph, readout);
+  });
+  if (DATA.graphs.length > 1) {
+    const select = byId("graph-select");
+    select.append(...DATA.graphs.map((graph, at) => html("option", { value: at }, graph.name)));
+    select.addEventListener("change", () => show(Number(select.value)));
+    byId("graph-choice").hidden = false;
+    panels.forEach((panel) => panel.querySelector(".of-run").classList.add("hidden"));
+  }
+  show(0);
+}

@@ -1,0 +1,113 @@
+//! One HTML page on one or more runs: what was trained, how well it did, what graph was learned.
+//!
+//! The page is a single file without network requests. Headline, tables and homophily are written here
+//! and need no JavaScript; curves, histograms and the neighbourhood explorer are drawn by the
+//! embedded scripts from JSON.
+
+mod compare;
+mod graph;
+mod payload;
+mod table;
+mod text;
+
+use crate::record::RunRecord;
+use std::fmt::Write;
+use text::escape;
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("style.css");
+const SCRIPTS: [&str; 5] = [
+    include_str!("script.js"),
+    include_str!("curves.js"),
+    include_str!("degrees.js"),
+    include_str!("explorer.js"),
+    include_str!("search.js"),
+];
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    #[error("no runs given: name at least one run folder")]
+    NoRuns,
+    #[error("{run} has no finished seed, so there is nothing to report")]
+    NoSeeds { run: String },
+    #[error("{run} has a test or validation metric that is not a number")]
+    NotFinite { run: String },
+    #[error("the graph of {run} is damaged: {reason}")]
+    Graph { run: String, reason: String },
+    #[error("the report's data cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// The page for these runs, in the order given.
+pub fn render(runs: &[RunRecord]) -> Result<String, ReportError> {
+    if runs.is_empty() {
+        return Err(ReportError::NoRuns);
+    }
+    let (runs, groups) = compare::compare(runs)?;
+    for run in &runs {
+        if let Some(graph) = &run.record.graph {
+            let named = |reason| ReportError::Graph { run: run.name.clone(), reason };
+            graph.check().map_err(named)?;
+        }
+    }
+    let graphs: Vec<_> =
+        runs.iter().filter_map(|r| r.record.graph.as_ref().map(|g| (r.name.as_str(), g))).collect();
+    let nodes: usize = graphs.iter().map(|g| g.1.node_ids.len()).sum();
+    let limit = if nodes > graph::ALL_NODES { graph::SOME_NODES } else { nodes };
+
+    let headline = compare::headline(&runs, &groups);
+    let mut account = String::new();
+    for group in &groups {
+        account.push_str("<p>");
+        for sentence in compare::account(&runs, group) {
+            let _ = write!(account, "{} ", escape(&sentence));
+        }
+        account.push_str("</p>\n");
+    }
+    let mut panels = String::new();
+    for (at, (name, g)) in graphs.iter().enumerate() {
+        panels.push_str(&graph::panel(g, at, name, limit));
+    }
+    let data = payload::json(&payload::payload(&runs, limit))?;
+    let date = runs.iter().map(|r| r.record.created.as_str()).max().unwrap_or_default();
+    let script = format!("(() => {{\n\"use strict\";\n{}\n}})();", SCRIPTS.join("\n"));
+
+    Ok(fill(PAGE, |slot| match slot {
+        "headline" => escape(&headline),
+        "account" => account.clone(),
+        "date" => escape(date),
+        "day" => escape(date.get(..10).unwrap_or(date)),
+        "comparison" => table::comparison(&runs, &groups),
+        "curve_summary" => table::curve_summary(&runs),
+        "graphs" => panels.clone(),
+        "no_graph" => if graphs.is_empty() { "" } else { "hidden" }.into(),
+        "has_graph" => if graphs.is_empty() { "hidden" } else { "" }.into(),
+        "reproduction" => table::reproduction(&runs),
+        "version" => env!("CARGO_PKG_VERSION").into(),
+        "style" => STYLE.into(),
+        "data" => data.clone(),
+        "script" => script.clone(),
+        _ => String::new(),
+    }))
+}
+
+/// Replaces each `{{slot}}` of the template once, in one pass: text put into a slot is never read again.
+fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        out.push_str(before);
+        match after.split_once("}}") {
+            Some((slot, after)) => {
+                out.push_str(&value(slot));
+                rest = after;
+            }
+            None => rest = after,
+        }
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,287 @@
+//! The parts of the page that stand without JavaScript: comparison tables and how to run again.
+
+use super::compare::{Group, Run};
+use super::text::{
+    self, Verdict, bytes, escape, milliseconds, p_value, percent, percent_summary, points,
+    spelling, verdict,
+};
+use std::fmt::Write;
+
+/// A round-number axis over some values, as left end, right end and distance of the grid lines.
+struct Axis {
+    low: f64,
+    high: f64,
+    step: f64,
+}
+
+impl Axis {
+    /// Covers `values` (in percent) with a margin.
+    fn over(values: impl Iterator<Item = f64>) -> Axis {
+        let (low, high) = values
+            .filter(|v| v.is_finite())
+            .fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+        let (low, high) = if low > high { (0.0, 100.0) } else { (low, high) };
+        let span = (high - low).max(0.5);
+        let step = [0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]
+            .into_iter()
+            .find(|s| span / s <= 4.0)
+            .unwrap_or(50.0);
+        let pad = span * 0.06;
+        Axis {
+            low: ((low - pad) / step).floor() * step,
+            high: ((high + pad) / step).ceil() * step,
+            step,
+        }
+    }
+
+    /// Position of a value as a percentage of the width, kept off the very edges for round marks.
+    fn at(&self, value: f64) -> f64 {
+        4.0 + 92.0 * (value - self.low) / (self.high - self.low)
+    }
+
+    fn ticks(&self) -> impl Iterator<Item = f64> {
+        let n = ((self.high - self.low) / self.step).round() as usize;
+        (0..=n).map(|i| self.low + i as f64 * self.step)
+    }
+
+    fn grid(&self) -> String {
+        self.ticks().fold(String::new(), |mut out, t| {
+            let x = self.at(t);
+            let _ =
+                write!(out, r#"<line class="grid" x1="{x:.2}%" x2="{x:.2}%" y1="0" y2="100%"/>"#);
+            out
+        })
+    }
+
+    fn labels(&self) -> String {
+        let digits = usize::from(self.step < 1.0);
+        self.ticks().fold(String::new(), |mut out, t| {
+            let x = self.at(t);
+            let _ = write!(
+                out,
+                r#"<text class="tick" x="{x:.2}%" y="13" text-anchor="middle">{t:.digits$}</text>"#
+            );
+            out
+        })
+    }
+}
+
+/// The seeds of a run as dots, with a bar from mean - deviation to mean + deviation.
+fn strip(run: &Run, axis: &Axis) -> String {
+    let mut out = format!(
+        r#"<svg class="strip" role="img" aria-label="Test {} over seeds: {} percent">{}"#,
+        escape(&run.record.metric),
+        percent_summary(&run.test),
+        axis.grid()
+    );
+    let centre = 100.0 * run.test.mean;
+    if let Some(d) = run.test.deviation {
+        let (a, b) = (axis.at(centre - 100.0 * d), axis.at(centre + 100.0 * d));
+        let _ = write!(out, r#"<line class="spread" x1="{a:.2}%" x2="{b:.2}%" y1="20" y2="20"/>"#);
+    }
+    for seed in run.record.seeds.iter().filter(|s| s.test.is_finite()) {
+        let x = axis.at(100.0 * seed.test);
+        let _ = write!(out, r#"<circle class="seed" cx="{x:.2}%" cy="11" r="3"/>"#);
+    }
+    let x = axis.at(centre);
+    let _ = write!(out, r#"<circle class="mean" cx="{x:.2}%" cy="20" r="5"/></svg>"#);
+    out
+}
+
+fn difference_cell(run: &Run, runs: &[Run]) -> String {
+    let Some((base, paired)) = &run.against else {
+        return r#"<span class="muted">baseline</span>"#.into();
+    };
+    let against = escape(&runs[*base].name);
+    let Some(found) = paired else {
+        return format!(r#"<span class="muted">no seed shared with {against}</span>"#);
+    };
+    let d = &found.difference;
+    let spread = d.deviation.map(|v| format!(" ± {}", percent(v))).unwrap_or_default();
+    let note = match found.p {
+        Some(p) => format!("{}, n = {}", p_value(p), d.n),
+        None => "one pair".into(),
+    };
+    let (class, word) = match verdict(paired.as_ref()) {
+        Verdict::Better => ("up", "better"),
+        Verdict::Worse => ("down", "worse"),
+        Verdict::Alike => ("level", "no clear difference"),
+        Verdict::Untested => ("level", "not tested"),
+    };
+    format!(
+        r#"<b class="num">{}{spread}</b> <span class="verdict {class}">{word}</span><small>{note}<br>against {against}</small>"#,
+        points(d.mean)
+    )
+}
+
+/// One table for each group of comparable runs.
+pub fn comparison(runs: &[Run], groups: &[Group]) -> String {
+    let mut out = String::new();
+    for group in groups {
+        let first = runs[group[0]].record;
+        let ends = |i: &usize| {
+            let t = &runs[*i].test;
+            let d = t.deviation.unwrap_or(0.0);
+            let seeds = runs[*i].record.seeds.iter().map(|s| 100.0 * s.test);
+            seeds.chain([100.0 * (t.mean - d), 100.0 * (t.mean + d)]).collect::<Vec<_>>()
+        };
+        let axis = Axis::over(group.iter().flat_map(ends));
+        let metric = escape(&first.metric);
+        let caption = format!(
+            "{}, {} split <span class=\"hash\">{}</span>",
+            escape(&spelling(&first.dataset)),
+            escape(&first.split),
+            escape(&short(&first.split_hash))
+        );
+        let _ = write!(
+            out,
+            r#"<table class="cards compare" role="table"><caption>{caption}</caption>
+<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Run</th><th role="columnheader" scope="col" class="r">Test {metric}, %</th><th role="columnheader" scope="col">Each seed, and mean ± deviation</th><th role="columnheader" scope="col" class="r">Validation, %</th><th role="columnheader" scope="col">Paired difference, points</th><th role="columnheader" scope="col" class="r">Seeds</th><th role="columnheader" scope="col" class="r">Time a step</th><th role="columnheader" scope="col" class="r">Peak memory</th></tr></thead>
+<tbody role="rowgroup">"#
+        );
+        for &i in group {
+            let run = &runs[i];
+            let _ = write!(
+                out,
+                r#"<tr role="row" class="run-{}"><th role="rowheader" scope="row"><span class="key" aria-hidden="true"></span>{}</th><td role="cell" class="r num lead" data-label="Test {metric}, %">{}</td><td role="cell" class="wide" data-label="Each seed, and mean ± deviation">{}</td><td role="cell" class="r num" data-label="Validation, %">{}</td><td role="cell" class="diff" data-label="Paired difference, points"><div>{}</div></td><td role="cell" class="r num" data-label="Seeds">{}</td><td role="cell" class="r num" data-label="Time a step">{}</td><td role="cell" class="r num" data-label="Peak memory">{}</td></tr>
+"#,
+                i % 6,
+                escape(&run.name),
+                percent_summary(&run.test),
+                strip(run, &axis),
+                percent_summary(&run.valid),
+                difference_cell(run, runs),
+                run.test.n,
+                milliseconds(run.record.ms_per_step),
+                bytes(run.record.peak_rss_bytes),
+            );
+        }
+        let _ = write!(
+            out,
+            r#"</tbody><tfoot aria-hidden="true"><tr><td></td><td></td><td class="wide"><svg class="strip scale">{}</svg></td><td colspan="5"></td></tr></tfoot></table>
+"#,
+            axis.labels()
+        );
+    }
+    if runs.iter().filter(|r| r.against.is_some()).count() > 1 {
+        out.push_str(
+            "<p class=\"note\">The p-values are not corrected for the number of comparisons.</p>\n",
+        );
+    }
+    out
+}
+
+/// The first digits of a hash, enough to tell splits apart by eye.
+fn short(hash: &str) -> String {
+    hash.chars().take(12).collect()
+}
+
+/// What the learning curves say, for those who cannot see them.
+pub fn curve_summary(runs: &[Run]) -> String {
+    let mut out = String::new();
+    for run in runs {
+        let n = run.record.seeds.len() as f64;
+        let best = run.record.seeds.iter().map(|s| s.best_epoch as f64).sum::<f64>() / n;
+        let epochs = run.record.seeds.iter().map(|s| s.epochs as f64).sum::<f64>() / n;
+        let _ = write!(
+            out,
+            "<li>{}: best validation {} % at epoch {best:.0} of {epochs:.0}{}.</li>",
+            escape(&run.name),
+            percent(run.valid.mean),
+            if run.record.seeds.len() > 1 { " on average" } else { "" }
+        );
+    }
+    out
+}
+
+/// Command, configuration and seeds of every run.
+pub fn reproduction(runs: &[Run]) -> String {
+    let mut out = String::new();
+    for (i, run) in runs.iter().enumerate() {
+        let r = run.record;
+        let facts = [
+            ("Finished", r.created.clone()),
+            ("Task", spelling(&r.task)),
+            ("Data", format!("{}, {} split", spelling(&r.dataset), r.split)),
+            ("Split hash", r.split_hash.clone()),
+            ("Backbone", spelling(&r.backbone)),
+            ("Learner", spelling(&r.learner)),
+        ];
+        let _ = write!(
+            out,
+            r#"<details{}><summary>{}<span class="muted"> {}</span></summary><div class="inside"><dl class="facts">"#,
+            if i == 0 { " open" } else { "" },
+            escape(&run.name),
+            escape(&spelling(&r.dataset)),
+        );
+        for (term, fact) in facts {
+            let _ = write!(out, "<div><dt>{term}</dt><dd>{}</dd></div>", escape(&fact));
+        }
+        let _ = write!(
+            out,
+            r#"</dl><h3>Command</h3>{}<h3>Configuration</h3>{}{}</div></details>
+"#,
+            code(&r.command, "Command", &run.name),
+            code(&r.config_toml, "Configuration", &run.name),
+            seed_table(run)
+        );
+    }
+    out
+}
+
+fn code(text: &str, what: &str, name: &str) -> String {
+    let label = escape(&format!("{what} of {name}"));
+    format!(
+        r#"<div class="code"><pre tabindex="0" role="region" aria-label="{label}"><code>{}</code></pre></div>"#,
+        escape(text.trim_end())
+    )
+}
+
+fn seed_table(run: &Run) -> String {
+    let mut out = String::from(
+        r#"<h3>Seeds</h3><div class="scroll" tabindex="0" role="region" aria-label="Result of each seed"><table class="plain"><thead><tr><th scope="col" class="r">Seed</th><th scope="col" class="r">Validation, %</th><th scope="col" class="r">Test, %</th><th scope="col" class="r">Best epoch</th><th scope="col" class="r">Epochs</th><th scope="col" class="r">Seconds</th></tr></thead><tbody>"#,
+    );
+    for s in &run.record.seeds {
+        let _ = write!(
+            out,
+            r#"<tr><th scope="row" class="r num">{}</th><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{:.1}</td></tr>"#,
+            s.seed,
+            percent(s.valid),
+            percent(s.test),
+            s.best_epoch,
+            s.epochs,
+            s.seconds
+        );
+    }
+    out + "</tbody></table></div>"
+}
+
+/// A before-and-after bar pair for the homophily tables: hollow for the input, solid for the learned.
+pub fn dumbbell(before: Option<f64>, after: Option<f64>) -> String {
+    let at = |v: f64| 2.0 + 96.0 * v;
+    let mut out = String::from(r#"<svg class="strip" aria-hidden="true">"#);
+    for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let x = at(tick);
+        let _ = write!(out, r#"<line class="grid" x1="{x:.2}%" x2="{x:.2}%" y1="0" y2="100%"/>"#);
+    }
+    if let (Some(a), Some(b)) = (before, after) {
+        let (a, b) = (at(a), at(b));
+        let _ = write!(out, r#"<line class="spread" x1="{a:.2}%" x2="{b:.2}%" y1="15" y2="15"/>"#);
+    }
+    for (value, class) in [(before, "before"), (after, "mean")] {
+        if let Some(v) = value {
+            let _ = write!(out, r#"<circle class="{class}" cx="{:.2}%" cy="15" r="5"/>"#, at(v));
+        }
+    }
+    out + "</svg>"
+}
+
+/// Percent, or a dash where there is nothing to measure.
+pub fn maybe_percent(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".into(), percent)
+}
+
+/// A table cell's number of things, `10 556`.
+pub fn number(n: usize) -> String {
+    text::thousands(n)
+}

@@ -1,0 +1,189 @@
+use super::*;
+use crate::record::{EpochRecord, GraphRecord, SeedRecord};
+
+const EVIL: &str = "</script><script>alert(1)</script>{{data}}<!--\u{2028}\"'&";
+
+fn run(learner: &str, tests: &[f64]) -> RunRecord {
+    let seed = |(i, &test): (usize, &f64)| SeedRecord {
+        seed: i as u64,
+        valid: test - 0.01,
+        test,
+        best_epoch: 1,
+        epochs: 3,
+        seconds: 1.5,
+        curve: (0..3)
+            .map(|epoch| EpochRecord {
+                epoch,
+                loss: 1.0 / (epoch + 1) as f64,
+                train: 0.9,
+                valid: test - 0.02,
+                mean_degree: None,
+                std_degree: None,
+            })
+            .collect(),
+    };
+    RunRecord {
+        task: "node".into(),
+        dataset: "cora".into(),
+        split: "public".into(),
+        split_hash: "0123456789abcdef".into(),
+        backbone: "gcn".into(),
+        learner: learner.into(),
+        metric: "accuracy".into(),
+        created: "2026-01-02T03:04:05Z".into(),
+        command: "adjoin train --learner ".to_owned() + learner,
+        config_toml: "hidden = 32\n".into(),
+        seeds: tests.iter().enumerate().map(seed).collect(),
+        ms_per_step: 3.2,
+        peak_rss_bytes: 123_000_000,
+        graph: None,
+    }
+}
+
+fn graph(name: &str) -> GraphRecord {
+    GraphRecord {
+        node_ids: vec![name.into(), "b".into(), "c".into()],
+        class_names: vec![name.into(), "y".into()],
+        labels: vec![Some(0), Some(0), None],
+        predicted: vec![0, 1, 1],
+        part: vec![1, 2, 3],
+        input_pointers: vec![0, 1, 2, 2],
+        input_indices: vec![1, 0],
+        learned_pointers: vec![0, 2, 3, 3],
+        learned_indices: vec![1, 2, 2],
+        learned_weights: vec![0.5, 0.25, 1.0],
+        degrees: vec![1.5, 1.0, 0.0],
+    }
+}
+
+fn title(page: &str) -> &str {
+    page.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap()
+}
+
+#[test]
+fn headline_says_what_the_numbers_allow() {
+    let base = run("none", &[0.80, 0.81, 0.82]);
+    let better = run("dgg", &[0.82, 0.83, 0.841]);
+    let page = render(&[base.clone(), better]).unwrap();
+    assert_eq!(title(&page), "GCN with DGG beats GCN alone on Cora: 83.0 % against 81.0 %");
+    assert!(page.contains("81.0 ± 1.0 %") && page.contains("Paired over 3 shared seeds"));
+
+    let alike = render(&[base.clone(), run("dgg", &[0.82, 0.80, 0.82])]).unwrap();
+    assert!(title(&alike).contains("too close to tell apart"), "{}", title(&alike));
+    let worse = render(&[run("dgg", &[0.70, 0.71, 0.722]), base.clone()]).unwrap();
+    assert!(title(&worse).contains("GCN with DGG falls behind GCN alone"), "{}", title(&worse));
+    let single = render(&[run("dgg", &[0.7])]).unwrap();
+    assert_eq!(title(&single), "GCN with DGG reaches 70.0 % on Cora");
+    let many = render(&[base.clone(), run("dgg", &[0.9; 3]), run("dropedge", &[0.8; 3])]).unwrap();
+    assert_eq!(title(&many), "GCN with DGG scores highest of 3 runs on Cora: 90.0 %");
+    assert!(many.contains("not corrected"));
+}
+
+#[test]
+fn runs_on_different_splits_are_never_paired() {
+    let mut other = run("dgg", &[0.9, 0.9]);
+    other.split_hash = "another".into();
+    let page = render(&[run("none", &[0.8, 0.81]), other]).unwrap();
+    assert!(!page.contains("Paired over"));
+    assert_eq!(page.matches("<table class=\"cards compare\"").count(), 2);
+    assert_eq!(title(&page), "2 runs in 2 settings: Cora");
+}
+
+#[test]
+fn runs_of_the_same_name_are_numbered() {
+    let page = render(&[run("dgg", &[0.8, 0.81]), run("dgg", &[0.8, 0.82])]).unwrap();
+    assert!(page.contains("GCN with DGG (1)") && page.contains("GCN with DGG (2)"));
+}
+
+#[test]
+fn names_cannot_break_out_of_their_place() {
+    let mut bad = run("dgg", &[0.8, 0.81]);
+    for field in [
+        &mut bad.task,
+        &mut bad.dataset,
+        &mut bad.split,
+        &mut bad.split_hash,
+        &mut bad.backbone,
+        &mut bad.learner,
+        &mut bad.metric,
+        &mut bad.created,
+        &mut bad.command,
+        &mut bad.config_toml,
+    ] {
+        *field = EVIL.into();
+    }
+    bad.graph = Some(graph(EVIL));
+    let page = render(&[bad]).unwrap();
+    assert_eq!(page.matches("<script").count(), 2, "the data and the program");
+    assert_eq!(page.matches("</script").count(), 2);
+    assert!(!page.contains("alert(1)</script>") && !page.contains("<!--"));
+    assert_eq!(page.matches("id=\"data\"").count(), 1, "a slot's text was filled again");
+
+    let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["graphs"][0]["explorer"]["ids"][0], EVIL);
+    assert_eq!(data["graphs"][0]["explorer"]["fates"], "011");
+}
+
+#[test]
+fn the_page_stands_alone() {
+    let mut learned = run("dgg", &[0.8, 0.81]);
+    learned.graph = Some(graph("a"));
+    let page = render(&[run("none", &[0.8, 0.81]), learned]).unwrap();
+    for outside in ["src=", "http-equiv=\"refresh", "@import", "url(http", "fetch(", "href=\"http"]
+    {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(!page.contains("{{") && !page.contains("}}\n"), "a slot was left empty");
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn errors_name_the_run() {
+    assert!(matches!(render(&[]), Err(ReportError::NoRuns)));
+    let message = render(&[run("dgg", &[])]).unwrap_err().to_string();
+    assert!(message.contains("GCN with DGG has no finished seed"), "{message}");
+    let message = render(&[run("dgg", &[f64::NAN])]).unwrap_err().to_string();
+    assert!(message.contains("not a number"), "{message}");
+
+    let damages: [(&str, fn(&mut GraphRecord)); 6] = [
+        ("labels has", |g| drop(g.labels.pop())),
+        ("class 9", |g| g.predicted[0] = 9),
+        ("input_indices names node 7", |g| g.input_indices[0] = 7),
+        ("learned_pointers", |g| g.learned_pointers[1] = 9),
+        ("learned_weights and", |g| drop(g.learned_weights.pop())),
+        ("non-finite", |g| g.learned_weights[0] = f32::NAN),
+    ];
+    for (expected, damage) in damages {
+        let mut bad = run("dgg", &[0.8]);
+        let mut g = graph("a");
+        damage(&mut g);
+        bad.graph = Some(g);
+        let message = render(&[bad]).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn large_graphs_are_shown_in_part_and_the_page_says_so() {
+    let n = graph::ALL_NODES + 1;
+    let mut large = run("dgg", &[0.8, 0.81]);
+    let pointers: Vec<u32> = (0..=n as u32).collect();
+    let next: Vec<u32> = (0..n as u32).map(|i| (i + 1) % n as u32).collect();
+    large.graph = Some(GraphRecord {
+        node_ids: (0..n).map(|i| i.to_string()).collect(),
+        class_names: vec!["x".into()],
+        labels: vec![Some(0); n],
+        predicted: vec![0; n],
+        part: vec![0; n],
+        input_pointers: pointers.clone(),
+        input_indices: next.clone(),
+        learned_pointers: pointers,
+        learned_indices: next,
+        learned_weights: vec![1.0; n],
+        degrees: vec![],
+    });
+    let page = render(&[large]).unwrap();
+    assert!(page.contains("carries 5000 of this graph's 20\u{202f}001 nodes"));
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+}

@@ -1,0 +1,112 @@
+//! GAT (Velickovic et al., 2018), with learned edge weights:
+//! `alpha_ij = softmax_j(leaky(a_src h_j + a_dst h_i) + log a_ij)`, `y_i = sum_j alpha_ij h_j`.
+//!
+//! An edge weight enters as its logarithm, which multiplies the attention before it is normalised:
+//! weight 1 is plain GAT, weight 0 is no edge, and a soft graph receives its gradient.
+
+use super::Conv;
+use crate::{
+    Adjacency, Features, Key, Linear, LinearConfig, Normalisation, Pass, Result, Start,
+    ops::{self, Attention},
+};
+use burn::{
+    module::{Module, Param},
+    tensor::{Device, Tensor},
+};
+
+/// Edge weights are kept above this before their logarithm is taken.
+const SMALLEST: f64 = 1e-20;
+
+/// Settings of a [`Gat`] layer.
+#[derive(Clone, Copy, Debug)]
+pub struct GatConfig {
+    /// Width of the input.
+    pub inputs: usize,
+    /// Width of the output of one head.
+    pub outputs: usize,
+    /// Number of heads.
+    pub heads: usize,
+    /// Average the heads instead of concatenating them.
+    pub average: bool,
+    /// Dropout of the attention.
+    pub dropout: f64,
+    /// Slope of the LeakyReLU below zero.
+    pub slope: f64,
+}
+
+impl GatConfig {
+    /// Concatenated heads with the published slope, without dropout.
+    pub fn new(inputs: usize, outputs: usize, heads: usize) -> Self {
+        Self { inputs, outputs, heads, average: false, dropout: 0.0, slope: 0.2 }
+    }
+
+    /// The layer, with weights drawn from `key`.
+    pub fn init(&self, key: Key, device: &Device) -> Gat {
+        let width = self.outputs * self.heads;
+        let bias = if self.average { self.outputs } else { width };
+        let attention = |child| {
+            let fans = [self.outputs, 1];
+            Param::from_tensor(Start::Glorot.tensor([width], fans, key.child(child), device))
+        };
+        let linear = LinearConfig::new(self.inputs, width).with_bias(None);
+        let bias = Start::Constant(0.0).tensor([bias], [1, 1], key, device);
+        Gat {
+            linear: linear.init(key.child(0), device),
+            source: attention(1),
+            target: attention(2),
+            bias: Param::from_tensor(bias),
+            heads: self.heads,
+            average: self.average,
+            dropout: self.dropout,
+            slope: self.slope,
+        }
+    }
+}
+
+/// A layer of graph attention with several heads.
+#[derive(Module, Debug)]
+pub struct Gat {
+    /// `W`, all heads side by side.
+    pub linear: Linear,
+    /// `a_src` of every head, `[heads * outputs]`.
+    pub source: Param<Tensor<1>>,
+    /// `a_dst` of every head, `[heads * outputs]`.
+    pub target: Param<Tensor<1>>,
+    /// Added to the result.
+    pub bias: Param<Tensor<1>>,
+    heads: usize,
+    average: bool,
+    dropout: f64,
+    slope: f64,
+}
+
+impl Conv for Gat {
+    fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>> {
+        let graph = graph.prepare(Normalisation::None, true)?;
+        let settings = Attention {
+            heads: self.heads,
+            slope: self.slope,
+            dropout: pass.has_dropout().then(|| (pass.key(), self.dropout)),
+        };
+        let h = self.linear.product(x)?;
+        // Weights of 0 stand for absent edges: kept finite, their attention vanishes all the same.
+        let log_weights =
+            (!graph.is_uniform()).then(|| graph.weights().clone().clamp_min(SMALLEST).log());
+        let y = ops::attention(
+            graph.topology(),
+            &h,
+            &self.source.val(),
+            &self.target.val(),
+            log_weights.as_ref(),
+            settings,
+        )?;
+        let y = if self.average {
+            let [nodes, width] = y.dims();
+            let heads = y.reshape([nodes, self.heads, width / self.heads]);
+            heads.mean_dim(1).squeeze_dim(1)
+        } else {
+            y
+        };
+        Ok(y + self.bias.val().unsqueeze())
+    }
+}

@@ -1,0 +1,53 @@
+//! GCN (Kipf and Welling, 2017): `Y = D^-1/2 (A + I) D^-1/2 X W + b`.
+
+use super::Conv;
+use crate::{
+    Adjacency, Features, Key, Linear, LinearConfig, Normalisation, Pass, Result,
+};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
+};
+
+/// Settings of a [`Gcn`] layer.
+#[derive(Clone, Copy, Debug)]
+pub struct GcnConfig {
+    /// Width of the input.
+    pub inputs: usize,
+    /// Width of the output.
+    pub outputs: usize,
+    /// Add a bias.
+    pub bias: bool,
+    /// How the graph is scaled.
+    pub normalisation: Normalisation,
+}
+
+impl GcnConfig {
+    /// A layer as published: symmetric scaling, bias, Glorot start.
+    pub fn new(inputs: usize, outputs: usize) -> Self {
+        Self { inputs, outputs, bias: true, normalisation: Normalisation::Symmetric }
+    }
+
+    /// The layer, with weights drawn from `key`.
+    pub fn init(&self, key: Key, device: &Device) -> Gcn {
+        let linear =
+            LinearConfig::new(self.inputs, self.outputs).with_bias(self.bias.then_some(0.0));
+        Gcn { linear: linear.init(key, device), normalisation: self.normalisation }
+    }
+}
+
+/// A layer of GCN.
+#[derive(Module, Debug)]
+pub struct Gcn {
+    /// `W` and `b`.
+    pub linear: Linear,
+    #[module(skip)]
+    normalisation: Normalisation,
+}
+
+impl Conv for Gcn {
+    fn forward(&self, x: &Features, graph: &Adjacency, _pass: Pass) -> Result<Tensor<2>> {
+        let graph = graph.prepare(self.normalisation, true)?;
+        Ok(self.linear.add_bias(graph.aggregate(&self.linear.product(x)?)?))
+    }
+}

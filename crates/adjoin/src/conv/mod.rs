@@ -1,0 +1,31 @@
+//! Graph convolutions: from node features and a weighted graph to node features.
+//!
+//! All of them take the graph as an [`Adjacency`], whose weights may be learned, and pass gradients
+//! to those weights; any of them works with any [`Learner`](crate::Learner).
+
+mod backbone;
+mod edgeconv;
+mod gat;
+mod gcn;
+mod gcnii;
+mod sage;
+
+pub use backbone::{Backbone, BackboneConfig, BackboneKind};
+pub use edgeconv::{EdgeConv, EdgeConvConfig};
+pub use gat::{Gat, GatConfig};
+pub use gcn::{Gcn, GcnConfig};
+pub use gcnii::{GcnII, GcnIIConfig};
+pub use sage::{Sage, SageConfig};
+
+use crate::{Adjacency, Features, Pass, Result};
+use burn::tensor::Tensor;
+
+/// One graph convolution.
+pub trait Conv {
+    /// New features `[nodes, out]` from features `[nodes, in]` and a graph; each convolution scales
+    /// the graph and adds self-loops as it needs.
+    ///
+    /// # Errors
+    /// If the shapes do not fit.
+    fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>>;
+}

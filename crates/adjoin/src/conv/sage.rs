@@ -1,0 +1,52 @@
+//! GraphSAGE, mean aggregation (Hamilton et al., 2017):
+//! `y_i = x_i W_self + (sum_j a_ij x_j / sum_j a_ij) W_neighbours + b`.
+
+use super::Conv;
+use crate::{Adjacency, Features, Key, Linear, LinearConfig, Normalisation, Pass, Result};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
+};
+
+/// Settings of a [`Sage`] layer.
+#[derive(Clone, Copy, Debug)]
+pub struct SageConfig {
+    /// Width of the input.
+    pub inputs: usize,
+    /// Width of the output.
+    pub outputs: usize,
+}
+
+impl SageConfig {
+    /// A layer with separate maps for the node and for its neighbours.
+    pub fn new(inputs: usize, outputs: usize) -> Self {
+        Self { inputs, outputs }
+    }
+
+    /// The layer, with weights drawn from `key`.
+    pub fn init(&self, key: Key, device: &Device) -> Sage {
+        let linear = LinearConfig::new(self.inputs, self.outputs);
+        Sage {
+            own: linear.init(key.child(0), device),
+            neighbours: linear.with_bias(None).init(key.child(1), device),
+        }
+    }
+}
+
+/// A layer of GraphSAGE: the mean of the neighbours, weighted by the graph's weights.
+#[derive(Module, Debug)]
+pub struct Sage {
+    /// `W_self` and `b`.
+    pub own: Linear,
+    /// `W_neighbours`.
+    pub neighbours: Linear,
+}
+
+impl Conv for Sage {
+    fn forward(&self, x: &Features, graph: &Adjacency, _pass: Pass) -> Result<Tensor<2>> {
+        let graph = graph.prepare(Normalisation::Row, false)?;
+        // The mean is linear: averaging after the product handles narrow features.
+        let neighbours = graph.aggregate(&self.neighbours.product(x)?)?;
+        Ok(self.own.forward(x)? + neighbours)
+    }
+}

@@ -1,0 +1,186 @@
+//! Settings of the generator, and the named ones of the paper.
+
+use super::{
+    DegreeConfig, DegreeRule, Dgg, EncoderConfig, MergeRule, SampleConfig, Score, ScorerConfig,
+};
+use crate::{
+    CandidateRule, Error, Result,
+    kernels::{random::Key, selector::Step},
+};
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+
+/// Settings of the differentiable top-k selector.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SelectorConfig {
+    /// Width of the smooth step over ranks.
+    pub lambda: f64,
+    /// Added to k: 1/2 makes the soft degree equal k, 0 is the paper's literal form.
+    pub shift: f64,
+    /// A hard step forward with the smooth gradient backward (straight-through).
+    pub hard: bool,
+}
+
+impl Default for SelectorConfig {
+    fn default() -> Self {
+        Self { lambda: 1.0, shift: 0.5, hard: false }
+    }
+}
+
+impl SelectorConfig {
+    pub(super) fn step(&self) -> Step {
+        Step { lambda: self.lambda, shift: self.shift, hard: self.hard }
+    }
+}
+
+/// How a node's edge to itself is treated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SelfLoopRule {
+    /// Outside the ranking: the learned graph has none, and convolutions that want them add them
+    /// with weight 1, free of noise.
+    #[default]
+    Outside,
+    /// Ranked like any other candidate.
+    Ranked,
+}
+
+/// Settings of the differentiable graph generator.
+///
+/// The default is the form that was measured to work on citation graphs: candidates are the input
+/// edges, scores come from distances, degrees are learned around the input degrees.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DggConfig {
+    /// Which pairs may become edges.
+    pub candidates: CandidateRule,
+    /// The node encoder.
+    pub encoder: EncoderConfig,
+    /// The edge scorer.
+    pub scorer: ScorerConfig,
+    /// Noise and samples.
+    pub sample: SampleConfig,
+    /// The degree estimator.
+    pub degree: DegreeConfig,
+    /// The selector.
+    pub selector: SelectorConfig,
+    /// Self-loops.
+    pub self_loops: SelfLoopRule,
+    /// `(A + A^T) / 2` of the learned graph.
+    pub symmetric: bool,
+    /// Fraction of learned edges left out of a training step.
+    pub edge_dropout: f64,
+    /// What becomes of the input graph.
+    pub merge: MergeRule,
+}
+
+impl DggConfig {
+    /// The paper's equations to the letter, on complete candidates: pair network with message
+    /// passing between edges, Gumbel-softmax samples, `k = D(z) + |e|_1`, unshifted selector.
+    pub fn paper() -> Self {
+        Self {
+            candidates: CandidateRule::Complete,
+            scorer: ScorerConfig { kind: Score::Mlp, ..ScorerConfig::default() },
+            sample: SampleConfig {
+                form: super::SampleForm::Softmax,
+                noise: 1.0,
+                ..SampleConfig::default()
+            },
+            degree: DegreeConfig { rule: DegreeRule::Literal, ..DegreeConfig::default() },
+            selector: SelectorConfig { shift: 0.0, ..SelectorConfig::default() },
+            ..Self::default()
+        }
+    }
+
+    /// What the authors' released code computes: input edges and self-loops as candidates, a pair
+    /// network that sees degrees, degrees in units of the input graph's, ranks from 0, no noise.
+    pub fn reference() -> Self {
+        Self {
+            candidates: CandidateRule::InputEdges,
+            encoder: EncoderConfig { dropout: 0.0, ..EncoderConfig::default() },
+            scorer: ScorerConfig {
+                kind: Score::Mlp,
+                edge_features: true,
+                ..ScorerConfig::default()
+            },
+            sample: SampleConfig { noise: 0.0, symmetric_noise: true, ..SampleConfig::default() },
+            degree: DegreeConfig {
+                rule: DegreeRule::Standardised,
+                stochastic: false,
+                ..DegreeConfig::default()
+            },
+            selector: SelectorConfig { shift: 1.0, ..SelectorConfig::default() },
+            self_loops: SelfLoopRule::Ranked,
+            ..Self::default()
+        }
+    }
+
+    /// Ablation: the same k for every node.
+    #[must_use]
+    pub fn with_fixed_degree(mut self, k: f64) -> Self {
+        self.degree.rule = DegreeRule::Fixed(k);
+        self
+    }
+
+    /// Ablation: no noise on the edges.
+    #[must_use]
+    pub fn without_edge_noise(mut self) -> Self {
+        self.sample.noise = 0.0;
+        self
+    }
+
+    /// Ablation: no noise on the degrees.
+    #[must_use]
+    pub fn without_degree_noise(mut self) -> Self {
+        self.degree.stochastic = false;
+        self
+    }
+
+    /// Checks that the settings are in range and fit each other.
+    ///
+    /// # Errors
+    /// Names the setting at fault.
+    pub fn check(&self) -> Result<()> {
+        let setting = |name, value: &dyn std::fmt::Display, expected, holds: bool| {
+            let value = value.to_string();
+            if holds { Ok(()) } else { Err(Error::Setting { name, value, expected }) }
+        };
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        let fraction = |x: f64| (0.0..1.0).contains(&x);
+        let (complete, mlp) =
+            (self.candidates.is_complete(), self.scorer.kind == Score::Mlp);
+        setting("encoder.width", &self.encoder.width, "must be at least 1", self.encoder.width > 0)?;
+        setting("encoder.dropout", &self.encoder.dropout, "must be in [0, 1)", fraction(self.encoder.dropout))?;
+        setting("edge_dropout", &self.edge_dropout, "must be in [0, 1)", fraction(self.edge_dropout))?;
+        setting("selector.lambda", &self.selector.lambda, "must be above 0", positive(self.selector.lambda))?;
+        setting("selector.shift", &self.selector.shift, "must be finite", self.selector.shift.is_finite())?;
+        setting("sample.tau", &self.sample.tau, "must be above 0", positive(self.sample.tau))?;
+        setting("sample.noise", &self.sample.noise, "must be at least 0", self.sample.noise == 0.0 || positive(self.sample.noise))?;
+        setting("degree.width", &self.degree.width, "must be at least 1", self.degree.width > 0)?;
+        if let DegreeRule::Fixed(k) = self.degree.rule {
+            setting("degree.rule", &k, "a fixed degree must be above 0", positive(k))?;
+        }
+        setting("scorer.messages", &true, "needs scorer.kind = \"mlp\"", mlp || !self.scorer.messages)?;
+        setting("scorer.edge_features", &true, "needs scorer.kind = \"mlp\"", mlp || !self.scorer.edge_features)?;
+        setting("scorer.messages", &true, "needs explicit candidates, not complete ones", !complete || !self.scorer.messages)?;
+        setting("scorer.edge_features", &true, "needs explicit candidates, not complete ones", !complete || !self.scorer.edge_features)?;
+        setting("self_loops", &"ranked", "needs explicit candidates, not complete ones", !complete || self.self_loops == SelfLoopRule::Outside)
+    }
+
+    /// The generator for features of width `inputs`, with weights drawn from `key`.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn init(&self, inputs: usize, key: Key, device: &Device) -> Result<Dgg> {
+        self.check()?;
+        let width = self.encoder.width;
+        Ok(Dgg {
+            encoder: self.encoder.init(inputs, key.child(1), device),
+            scorer: self.scorer.init(width, key.child(2), device),
+            degree: self.degree.init(width, key.child(3), device),
+            merge: self.merge.init(device),
+            config: self.clone(),
+        })
+    }
+}

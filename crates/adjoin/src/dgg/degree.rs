@@ -1,0 +1,163 @@
+//! The learned neighbourhood size `k_i` (the paper's Eq. 8 and 9).
+
+use crate::{Csr, Error, Linear, LinearConfig, Pass, Result, kernels::random::Key, ops};
+use burn::{
+    module::Module,
+    tensor::{
+        Device, Tensor, TensorData,
+        activation::{relu, softplus},
+    },
+};
+use serde::{Deserialize, Serialize};
+
+/// What the neighbourhood size is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DegreeRule {
+    /// The paper's: `k = D(z) + |e|_1`, kept above 1 by `1 + softplus(. - 1)`.
+    Literal,
+    /// Around the input graph's degree: `k = 1 + relu(s D(z) + d_i)`, s the deviation of the input
+    /// degrees. At the start `D` is near 0 and the graph near the input graph.
+    #[default]
+    Relative,
+    /// The authors' code: the decoder also sees the standardised input degree, and
+    /// `k = 1 + relu(s D + m)` with m and s the mean and deviation of the input degrees.
+    Standardised,
+    /// The same number for every node: no estimator.
+    Fixed(f64),
+}
+
+/// Settings of the degree estimator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DegreeConfig {
+    /// How k is made.
+    pub rule: DegreeRule,
+    /// Draw `z = mu + eps sigma` in training; otherwise `z = mu`.
+    pub stochastic: bool,
+    /// Width of the latent variable z.
+    pub width: usize,
+    /// Where the logarithm of the variance starts.
+    pub initial_log_variance: f64,
+}
+
+impl Default for DegreeConfig {
+    fn default() -> Self {
+        let rule = DegreeRule::Relative;
+        Self { rule, stochastic: true, width: 8, initial_log_variance: -2.0 }
+    }
+}
+
+impl DegreeConfig {
+    /// The estimator for latent features of the given width.
+    pub fn init(&self, latent: usize, key: Key, device: &Device) -> DegreeEstimator {
+        let learned = !matches!(self.rule, DegreeRule::Fixed(_));
+        let sees_degree = self.rule == DegreeRule::Standardised;
+        let inputs = self.width + usize::from(sees_degree);
+        let linear = |inputs, outputs, bias, child| {
+            let config = LinearConfig::new(inputs, outputs).with_bias(Some(bias));
+            config.init(key.child(child), device)
+        };
+        DegreeEstimator {
+            mean: learned.then(|| linear(latent, self.width, 0.0, 1)),
+            log_variance: (learned && self.stochastic)
+                .then(|| linear(latent, self.width, self.initial_log_variance, 2)),
+            decoder: learned.then(|| linear(inputs, 1, 0.0, 3)),
+            rule: self.rule,
+        }
+    }
+}
+
+/// What the estimator may know of the input graph.
+#[derive(Clone, Debug)]
+pub struct InputDegrees {
+    /// Degree of every node, `[nodes]`.
+    pub degrees: Tensor<1>,
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation.
+    pub deviation: f64,
+}
+
+impl InputDegrees {
+    /// Counts the neighbours of every node, itself left out.
+    pub fn new(graph: &Csr, like: &Tensor<2>) -> Self {
+        let own = |i: usize| usize::from(graph.find(i, i as u32).is_some());
+        let counts: Vec<f64> =
+            (0..graph.rows()).map(|i| (graph.degree(i) - own(i)) as f64).collect();
+        let nodes = counts.len().max(1) as f64;
+        let mean = counts.iter().sum::<f64>() / nodes;
+        let deviation = (counts.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / nodes).sqrt();
+        let data = TensorData::new(counts, [graph.rows()]);
+        let degrees = Tensor::from_data(data, (&like.device(), like.dtype()));
+        Self { degrees, mean, deviation }
+    }
+
+    /// `(d - mean) / deviation`, `[nodes, 1]`.
+    pub fn standardised(&self) -> Tensor<2> {
+        let deviation = if self.deviation > 0.0 { self.deviation } else { 1.0 };
+        ((self.degrees.clone() - self.mean) / deviation).unsqueeze_dim(1)
+    }
+}
+
+/// Estimates a continuous neighbourhood size for every node.
+#[derive(Module, Debug)]
+pub struct DegreeEstimator {
+    mean: Option<Linear>,
+    log_variance: Option<Linear>,
+    decoder: Option<Linear>,
+    #[module(skip)]
+    rule: DegreeRule,
+}
+
+impl DegreeEstimator {
+    /// `k`, `[nodes]`: `z = mu + eps sigma`, then the rule applied to `D(z)`.
+    ///
+    /// `mass` is asked for the L1 norm of the samples by the literal rule only, and `input` is
+    /// needed by the rules that start from the input graph. Gradients flow to the estimator, to
+    /// `latent` and, by the literal rule, to the samples.
+    ///
+    /// # Errors
+    /// If the rule needs an input graph and there is none.
+    pub fn forward(
+        &self,
+        latent: &Tensor<2>,
+        mass: impl FnOnce() -> Result<Tensor<1>>,
+        input: Option<&InputDegrees>,
+        pass: Pass,
+    ) -> Result<Tensor<1>> {
+        let (Some(mean), Some(decoder)) = (&self.mean, &self.decoder) else {
+            let DegreeRule::Fixed(k) = self.rule else { unreachable!("only fixed rules lack one") };
+            let options = (&latent.device(), latent.dtype());
+            return Ok(Tensor::full([latent.dims()[0]], k, options));
+        };
+        let mut z = mean.forward_dense(latent.clone());
+        if let (Some(log_variance), true) = (&self.log_variance, pass.has_noise()) {
+            let deviation = (log_variance.forward_dense(latent.clone()) * 0.5).exp();
+            z = z.clone() + ops::normal_noise(&z, pass.key())? * deviation;
+        }
+        let input = || input.ok_or(Error::NoInputGraph("a degree relative to the input graph"));
+        if self.rule == DegreeRule::Standardised {
+            z = Tensor::cat(vec![z, input()?.standardised()], 1);
+        }
+        let decoded = decoder.forward_dense(z).squeeze_dim(1);
+        Ok(match self.rule {
+            DegreeRule::Literal | DegreeRule::Fixed(_) => {
+                softplus(decoded + mass()? - 1.0, 1.0) + 1.0
+            }
+            DegreeRule::Relative => {
+                let input = input()?;
+                relu(decoded * input.deviation + input.degrees.clone()) + 1.0
+            }
+            DegreeRule::Standardised => {
+                let input = input()?;
+                relu(decoded * input.deviation + input.mean) + 1.0
+            }
+        })
+    }
+
+    /// The rule this estimator follows.
+    pub fn rule(&self) -> DegreeRule {
+        self.rule
+    }
+}

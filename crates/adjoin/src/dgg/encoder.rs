@@ -1,0 +1,89 @@
+//! Node encoding: `x^ = act(P^r x W + b)`.
+
+use crate::{
+    Adjacency, Error, Features, Linear, LinearConfig, Normalisation, Pass, Result,
+    kernels::random::Key, ops,
+};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor, activation::leaky_relu},
+};
+use serde::{Deserialize, Serialize};
+
+/// Slope of every LeakyReLU of the generator below zero.
+pub(super) const SLOPE: f64 = 0.01;
+
+/// Settings of the node encoder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EncoderConfig {
+    /// Width of the latent features.
+    pub width: usize,
+    /// Further layers of the same width after the first.
+    pub extra_layers: usize,
+    /// Dropout of the input features.
+    pub dropout: f64,
+    /// Propagation steps over the normalised input graph before the first activation.
+    pub propagation: usize,
+}
+
+impl Default for EncoderConfig {
+    fn default() -> Self {
+        Self { width: 64, extra_layers: 0, dropout: 0.5, propagation: 0 }
+    }
+}
+
+impl EncoderConfig {
+    /// The encoder for features of width `inputs`.
+    pub fn init(&self, inputs: usize, key: Key, device: &Device) -> Encoder {
+        let extra = (0..self.extra_layers)
+            .map(|at| {
+                LinearConfig::new(self.width, self.width).init(key.child(at as u64 + 1), device)
+            })
+            .collect();
+        Encoder {
+            first: LinearConfig::new(inputs, self.width).init(key, device),
+            extra,
+            dropout: self.dropout,
+            propagation: self.propagation,
+        }
+    }
+}
+
+/// Maps node features to the latent space in which neighbours are ranked.
+#[derive(Module, Debug)]
+pub struct Encoder {
+    first: Linear,
+    extra: Vec<Linear>,
+    dropout: f64,
+    propagation: usize,
+}
+
+impl Encoder {
+    /// Latent features `[nodes, width]`. Since propagation is linear it follows the product with
+    /// `W`, where the features are narrow; sparse features stay sparse.
+    ///
+    /// # Errors
+    /// If widths differ, or propagation is asked for and there is no input graph.
+    pub fn forward(
+        &self,
+        x: &Features,
+        graph: Option<&Adjacency>,
+        pass: Pass,
+    ) -> Result<Tensor<2>> {
+        let mut latent = self.first.product(&x.dropout(self.dropout, pass)?)?;
+        if self.propagation > 0 {
+            let graph = graph.ok_or(Error::NoInputGraph("an encoder with propagation"))?;
+            let graph = graph.prepare(Normalisation::Symmetric, true)?;
+            for _ in 0..self.propagation {
+                latent = graph.aggregate(&latent)?;
+            }
+        }
+        latent = leaky_relu(self.first.add_bias(latent), SLOPE);
+        for (at, layer) in self.extra.iter().enumerate() {
+            let dropped = ops::dropout(&latent, self.dropout, pass.child(at as u64 + 1))?;
+            latent = leaky_relu(layer.forward_dense(dropped), SLOPE);
+        }
+        Ok(latent)
+    }
+}

@@ -1,0 +1,244 @@
+//! The generator: all stages joined.
+
+use super::{
+    DegreeEstimator, DegreeRule, DggConfig, EdgeFeatures, Encoder, InputDegrees, Merge, SampleForm,
+    Scorer, SelfLoopRule,
+    scorer::NodeLevel,
+};
+use crate::{
+    Adjacency, Batch, Candidates, Csr, EdgeScores, Error, GraphInput, LearnedGraph,
+    Learner, Pass, Prepared, Result, SelfLoops,
+    graph::positions_in,
+    kernels::random::PairNoise,
+    ops::{self, StreamScorer},
+};
+use burn::{
+    module::Module,
+    tensor::Tensor,
+};
+
+/// Rows of complete candidates keep this many of the best in the first pass over all pairs; rows
+/// that turn out to want more are streamed once more.
+const FIRST_PASS: usize = 64;
+
+/// The differentiable graph generator.
+///
+/// For every node: latent features, scores of its candidate neighbours, noise, a continuous
+/// neighbourhood size, and a soft selection of the best. All of it is differentiable, so the graph
+/// is learned with the network that uses it.
+#[derive(Module, Debug)]
+pub struct Dgg {
+    /// The node encoder.
+    pub encoder: Encoder,
+    /// The edge scorer.
+    pub scorer: Scorer,
+    /// The degree estimator.
+    pub degree: DegreeEstimator,
+    /// The merger with the input graph.
+    pub merge: Merge,
+    #[module(skip)]
+    pub(super) config: DggConfig,
+}
+
+/// What all samples of one step share.
+struct Shared<'a> {
+    input: GraphInput<'a>,
+    latent: Tensor<2>,
+    degrees: Option<InputDegrees>,
+}
+
+impl Learner for Dgg {
+    fn learn(&self, input: &GraphInput, pass: Pass) -> Result<LearnedGraph> {
+        let mut graphs = self.sample(input, pass, 1)?;
+        Ok(graphs.remove(0))
+    }
+
+    /// Encodes and scores once; draws noise, degrees and graphs `samples` times.
+    fn sample(&self, input: &GraphInput, pass: Pass, samples: usize) -> Result<Vec<LearnedGraph>> {
+        input.check()?;
+        let latent = self.encoder.forward(input.features, input.graph, pass.child(1))?;
+        let degrees = input.graph.map(|graph| InputDegrees::new(graph.topology(), &latent));
+        let shared = Shared { input: *input, latent, degrees };
+        let draws = (0..samples.max(1) as u64).map(|draw| pass.child(2).child(draw));
+        match self.candidates(input, &shared.latent)? {
+            Candidates::Complete(batch) => {
+                draws.map(|pass| self.from_complete(&shared, &batch, pass)).collect()
+            }
+            Candidates::Pairs(pairs) => {
+                let log_scores = self.log_scores(&shared.latent, &pairs, input.graph)?;
+                draws.map(|pass| self.from_pairs(&shared, &pairs, &log_scores, pass)).collect()
+            }
+        }
+    }
+
+    fn prepare(&self, input: &GraphInput) -> Result<Prepared> {
+        input.check()?;
+        let rule = &self.config.candidates;
+        if rule.uses_features() {
+            return Ok(Prepared::default());
+        }
+        let graph = input.graph.map(Adjacency::topology);
+        let candidates = ops::candidates(rule, graph, None, input.batch)?;
+        let candidates = Some(self.with_loops(candidates));
+        Ok(Prepared { candidates, graph: None })
+    }
+}
+
+impl Dgg {
+    /// The settings this generator was made with.
+    pub fn config(&self) -> &DggConfig {
+        &self.config
+    }
+
+    /// `log p` of any pairs, `[pairs]`, without noise: what the intermediate loss looks at.
+    ///
+    /// # Errors
+    /// If the pairs name nodes that `latent` does not have.
+    pub fn log_scores(
+        &self,
+        latent: &Tensor<2>,
+        pairs: &Csr,
+        graph: Option<&Adjacency>,
+    ) -> Result<Tensor<1>> {
+        if !self.scorer.has_edge_features() {
+            return self.scorer.log_scores(latent, pairs, None);
+        }
+        let graph = graph.ok_or(Error::NoInputGraph("a scorer with edge features"))?;
+        let positions = positions_in(graph.topology(), pairs);
+        let extra = EdgeFeatures {
+            weights: ops::take(graph.weights(), positions, 0.0)?,
+            degrees: InputDegrees::new(graph.topology(), latent).standardised(),
+        };
+        self.scorer.log_scores(latent, pairs, Some(&extra))
+    }
+
+    /// Prepared candidates, or new ones; nearest neighbours are sought in the latent space.
+    fn candidates(&self, input: &GraphInput, latent: &Tensor<2>) -> Result<Candidates> {
+        if let Some(candidates) = input.prepared.and_then(|prepared| prepared.candidates.as_ref()) {
+            return Ok(candidates.clone());
+        }
+        let graph = input.graph.map(Adjacency::topology);
+        let candidates =
+            ops::candidates(&self.config.candidates, graph, Some(latent), input.batch)?;
+        Ok(self.with_loops(candidates))
+    }
+
+    fn with_loops(&self, candidates: Candidates) -> Candidates {
+        let self_loops = match self.config.self_loops {
+            SelfLoopRule::Outside => SelfLoops::Drop,
+            SelfLoopRule::Ranked => SelfLoops::Add,
+        };
+        match candidates {
+            Candidates::Pairs(pairs) => Candidates::Pairs(pairs.with_self_loops(self_loops)),
+            complete => complete,
+        }
+    }
+
+    fn from_pairs(
+        &self,
+        shared: &Shared,
+        pairs: &Csr,
+        log_scores: &Tensor<1>,
+        pass: Pass,
+    ) -> Result<LearnedGraph> {
+        let sample = &self.config.sample;
+        let perturbed = sample.perturb(log_scores.clone(), pairs, pass.child(1))?;
+        let log_mass = || {
+            let scaled = perturbed.clone() / sample.temperature();
+            ops::segment_logsumexp(pairs, &scaled)
+        };
+        let e = sample.normalise(perturbed.clone(), pairs, log_mass)?;
+        let mass = || ops::segment_sum(pairs, &e);
+        let k = self.degree.forward(&shared.latent, mass, shared.degrees.as_ref(), pass.child(2))?;
+        let scores = EdgeScores { pairs: pairs.clone(), log_scores: log_scores.clone() };
+        self.finish(shared, scores, e, k, pass)
+    }
+
+    /// Complete candidates: one pass over all pairs finds the best of every row and, if the samples
+    /// or degrees need it, the total mass; from there on everything is sparse.
+    fn from_complete(&self, shared: &Shared, batch: &Batch, pass: Pass) -> Result<LearnedGraph> {
+        let sample = &self.config.sample;
+        let scorer = self.stream_scorer(&shared.latent)?;
+        let scale = sample.scale(pass);
+        // The same key as `perturb` uses on the sparse pairs: both see the same noise.
+        let noise = (scale > 0.0).then(|| PairNoise {
+            key: pass.child(1).key(),
+            scale,
+            symmetric: sample.symmetric_noise,
+        });
+        let softmax = sample.form == SampleForm::Softmax;
+        let needs_mass = softmax || self.degree.rule() == DegreeRule::Literal;
+        let (log_mass, first) = if needs_mass {
+            let tau = sample.temperature();
+            let (mass, top) = ops::log_mass_and_top(&scorer, noise, tau, FIRST_PASS, batch)?;
+            (Some(mass), Some(top))
+        } else {
+            (None, None)
+        };
+        let known_mass = || {
+            log_mass.clone().ok_or(Error::Setting {
+                name: "sample.form",
+                value: format!("{:?}", sample.form),
+                expected: "the mass of a row was not computed",
+            })
+        };
+        let mass = || Ok(if softmax { known_mass()?.ones_like() } else { known_mass()?.exp() });
+        let k = self.degree.forward(&shared.latent, mass, shared.degrees.as_ref(), pass.child(2))?;
+        let step = self.config.selector.step();
+        let reach = |k: f64| step.reach(k).min(u32::MAX as f64) as u32;
+        let limits: Vec<u32> = ops::to_f64("degrees", &k)?.into_iter().map(reach).collect();
+        let pairs = match first {
+            Some(first) => ops::extend_top(&first, FIRST_PASS, &scorer, noise, &limits, batch)?,
+            None => ops::top_candidates(&scorer, noise, &limits, batch)?,
+        };
+        let log_scores = self.scorer.log_scores(&shared.latent, &pairs, None)?;
+        let perturbed = sample.perturb(log_scores.clone(), &pairs, pass.child(1))?;
+        let e = sample.normalise(perturbed, &pairs, known_mass)?;
+        self.finish(shared, EdgeScores { pairs, log_scores }, e, k, pass)
+    }
+
+    fn stream_scorer(&self, latent: &Tensor<2>) -> Result<StreamScorer> {
+        let u = latent.clone();
+        Ok(match self.scorer.node_level(latent, None)? {
+            NodeLevel::Distance(t) => StreamScorer::Distance { u, t },
+            NodeLevel::Dot => StreamScorer::Dot { u },
+            NodeLevel::Cosine => StreamScorer::Cosine { u },
+            NodeLevel::Mlp(network, w, w0) => {
+                StreamScorer::Mlp { a: network.receiver, b: network.sender, w, w0 }
+            }
+        })
+    }
+
+    fn finish(
+        &self,
+        shared: &Shared,
+        scores: EdgeScores,
+        e: Tensor<1>,
+        k: Tensor<1>,
+        pass: Pass,
+    ) -> Result<LearnedGraph> {
+        let step = self.config.selector.step();
+        let (mut graph, _) = ops::select(&scores.pairs, &e, &k, step)?;
+        if step.hard && !pass.has_noise() {
+            // Without a gradient to carry, edges of weight 0 have no purpose.
+            let weights = ops::to_f64("weights", graph.weights())?;
+            let mut weights = weights.into_iter();
+            graph = graph.filter(|_, _| weights.next().is_some_and(|w| w > 0.0))?;
+        }
+        if self.config.symmetric {
+            graph = graph.symmetrised()?;
+        }
+        if self.config.edge_dropout > 0.0 {
+            let dropout = self.config.edge_dropout;
+            let weights = ops::dropout(graph.weights(), dropout, pass.child(3))?;
+            graph = graph.map_weights(|_| weights)?;
+        }
+        let adjacency = self.merge.forward(graph, shared.input.graph)?;
+        Ok(LearnedGraph {
+            adjacency,
+            degrees: Some(k),
+            latent: Some(shared.latent.clone()),
+            scores: Some(scores),
+        })
+    }
+}

@@ -1,0 +1,48 @@
+//! What becomes of the input graph.
+
+use crate::{Adjacency, Error, Result, Start, kernels::random::Key};
+use burn::{
+    module::{Module, Param},
+    tensor::{Device, Tensor, activation::softplus},
+};
+use serde::{Deserialize, Serialize};
+
+/// How the learned graph and the input graph are joined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeRule {
+    /// The learned graph takes the place of the input graph (the paper).
+    #[default]
+    Replace,
+    /// `A + m A_learned` with `m = softplus(theta)` learned; `theta` starts at the given number, so a
+    /// low one starts training from the plain graph.
+    Add(f64),
+}
+
+impl MergeRule {
+    /// The merger, with its mix if it has one.
+    pub fn init(&self, device: &Device) -> Merge {
+        let Self::Add(theta) = *self else { return Merge { mix: None } };
+        let mix = Start::Constant(theta).tensor([1], [1, 1], Key::new(0), device);
+        Merge { mix: Some(Param::from_tensor(mix)) }
+    }
+}
+
+/// Joins the learned graph with the input graph.
+#[derive(Module, Debug)]
+pub struct Merge {
+    mix: Option<Param<Tensor<1>>>,
+}
+
+impl Merge {
+    /// The graph handed to the network; gradients flow to the learned weights and to the mix.
+    ///
+    /// # Errors
+    /// If there is no input graph to add to, or its size differs.
+    pub fn forward(&self, learned: Adjacency, input: Option<&Adjacency>) -> Result<Adjacency> {
+        let Some(mix) = &self.mix else { return Ok(learned) };
+        let input = input.ok_or(Error::NoInputGraph("merging by addition"))?;
+        let mix = softplus(mix.val(), 1.0);
+        input.plus(&learned.map_weights(|weights| weights * mix)?)
+    }
+}

@@ -1,0 +1,26 @@
+//! The differentiable graph generator: encode, score, perturb, estimate degrees, select.
+//!
+//! | file | equation |
+//! |---|---|
+//! | [`encoder`](Encoder) | `x^ = act(x W + b)` |
+//! | [`scorer`](Scorer) | `p_ij`, with message passing between edges |
+//! | `sample` | `e_ij` from `log p_ij + s g_ij` |
+//! | [`degree`](DegreeEstimator) | `k_i = D(z_i) + |e_i|_1` |
+//! | `kernels::selector` | `a_ij = e_ij h(rank_ij; k_i)` |
+//! | `generator` | all of it |
+
+mod config;
+mod degree;
+mod encoder;
+mod generator;
+mod merge;
+mod sample;
+mod scorer;
+
+pub use config::{DggConfig, SelectorConfig, SelfLoopRule};
+pub use degree::{DegreeConfig, DegreeEstimator, DegreeRule, InputDegrees};
+pub use encoder::{Encoder, EncoderConfig};
+pub use generator::Dgg;
+pub use merge::{Merge, MergeRule};
+pub use sample::{SampleConfig, SampleForm};
+pub use scorer::{EdgeFeatures, Score, Scorer, ScorerConfig};

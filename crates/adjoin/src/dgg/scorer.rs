@@ -1,0 +1,203 @@
+//! Edge scores `p_ij` in (0, 1]: how relevant j is to i.
+
+use super::encoder::SLOPE;
+use crate::{
+    Csr, Features, Linear, LinearConfig, Result, Start,
+    kernels::{pairs::Similarity, random::Key},
+    ops::{self, PairNetwork},
+};
+use burn::{
+    module::{Module, Param},
+    tensor::{
+        Device, Tensor,
+        activation::{leaky_relu, log_sigmoid, softplus},
+    },
+};
+use serde::{Deserialize, Serialize};
+
+/// Cosine scores are kept above this, so that their logarithm stays finite.
+pub(super) const SMALLEST_COSINE: f64 = 1e-6;
+
+/// What the relevance of one node to another is computed from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Score {
+    /// `p = exp(-t |x^_i - x^_j|)`, t > 0 learned.
+    #[default]
+    Distance,
+    /// `p = sigmoid(<x^_i, x^_j> / sqrt d)`.
+    Dot,
+    /// `p = (1 + cos(x^_i, x^_j)) / 2`.
+    Cosine,
+    /// `p = sigmoid(<w, c_ij> + w_0)`, `c_ij = leaky(U x^_i + V x^_j + b)`.
+    Mlp,
+}
+
+/// Settings of the edge scorer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScorerConfig {
+    /// The kind of score.
+    pub kind: Score,
+    /// Refine the pair embeddings by message passing between edges that share a node
+    /// (pair network only).
+    pub messages: bool,
+    /// Let the pair network see the input weight of the edge and the input degrees of both nodes.
+    pub edge_features: bool,
+    /// Where the scale of the distance starts, before the softplus.
+    pub initial_scale: f64,
+}
+
+impl Default for ScorerConfig {
+    fn default() -> Self {
+        let kind = Score::Distance;
+        Self { kind, messages: false, edge_features: false, initial_scale: -2.0 }
+    }
+}
+
+impl ScorerConfig {
+    /// The scorer for latent features of the given width.
+    pub fn init(&self, width: usize, key: Key, device: &Device) -> Scorer {
+        let mlp = self.kind == Score::Mlp;
+        let nodes = if self.edge_features { width + 1 } else { width };
+        let linear = |inputs, outputs, bias, child| {
+            let config = LinearConfig::new(inputs, outputs).with_bias(bias);
+            config.init(key.child(child), device)
+        };
+        let vector = |child| {
+            let start = Start::Glorot;
+            Param::from_tensor(start.tensor([width], [width, 1], key.child(child), device))
+        };
+        let scale = Start::Constant(self.initial_scale);
+        Scorer {
+            scale: (self.kind == Score::Distance)
+                .then(|| Param::from_tensor(scale.tensor([1], [1, 1], key, device))),
+            receiver: mlp.then(|| linear(nodes, width, Some(0.0), 1)),
+            sender: mlp.then(|| linear(nodes, width, None, 2)),
+            scalar: (mlp && self.edge_features).then(|| vector(3)),
+            refine: (mlp && self.messages).then(|| linear(2 * width, width, Some(0.0), 4)),
+            output: mlp.then(|| vector(5)),
+            offset: mlp.then(|| {
+                Param::from_tensor(Start::Constant(0.0).tensor([1], [1, 1], key, device))
+            }),
+            kind: self.kind,
+        }
+    }
+}
+
+/// What the pair network may see of the input graph.
+#[derive(Clone, Debug)]
+pub struct EdgeFeatures {
+    /// Input weight of every candidate pair, 0 where the input graph has no such edge; `[pairs]`.
+    pub weights: Tensor<1>,
+    /// Standardised input degree of every node, `[nodes, 1]`.
+    pub degrees: Tensor<2>,
+}
+
+/// Scores candidate pairs.
+#[derive(Module, Debug)]
+pub struct Scorer {
+    /// The scale of the distance, before the softplus.
+    pub scale: Option<Param<Tensor<1>>>,
+    receiver: Option<Linear>,
+    sender: Option<Linear>,
+    scalar: Option<Param<Tensor<1>>>,
+    refine: Option<Linear>,
+    output: Option<Param<Tensor<1>>>,
+    offset: Option<Param<Tensor<1>>>,
+    #[module(skip)]
+    kind: Score,
+}
+
+/// The scorer's inputs reduced to node level: what both the sparse and the streaming form need.
+pub(super) enum NodeLevel {
+    /// Scale t > 0 `[1]`.
+    Distance(Tensor<1>),
+    Dot,
+    Cosine,
+    /// Both shares, output weights `[d]`, offset `[1]`.
+    Mlp(PairNetwork, Tensor<1>, Tensor<1>),
+}
+
+impl Scorer {
+    /// `log p_ij` at every candidate pair, `[pairs]`; gradients flow to `latent` and all weights.
+    ///
+    /// # Errors
+    /// If the pairs name nodes that `latent` does not have.
+    pub fn log_scores(
+        &self,
+        latent: &Tensor<2>,
+        pairs: &Csr,
+        extra: Option<&EdgeFeatures>,
+    ) -> Result<Tensor<1>> {
+        let measure = |similarity| ops::pair_similarity(pairs, similarity, latent);
+        Ok(match self.node_level(latent, extra)? {
+            NodeLevel::Distance(t) => measure(Similarity::Distance)?.neg() * t,
+            NodeLevel::Dot => {
+                let scale = (latent.dims()[1] as f64).sqrt();
+                log_sigmoid(measure(Similarity::Dot)? / scale)
+            }
+            NodeLevel::Cosine => {
+                let halved = (measure(Similarity::Cosine)? + 1.0) * 0.5;
+                halved.clamp_min(SMALLEST_COSINE).log()
+            }
+            NodeLevel::Mlp(network, w, offset) => {
+                let logits = match &self.refine {
+                    None => ops::pair_logits(pairs, &network, &w)?,
+                    Some(refine) => {
+                        let c = ops::pair_embeddings(pairs, &network)?;
+                        let m = ops::edge_messages(pairs, &c)?;
+                        let joined = Tensor::cat(vec![c.clone(), c - m], 1);
+                        let refined = leaky_relu(refine.forward_dense(joined), SLOPE);
+                        refined.matmul(w.unsqueeze_dim(1)).squeeze_dim(1)
+                    }
+                };
+                log_sigmoid(logits + offset)
+            }
+        })
+    }
+
+    /// Node-level products of the scorer.
+    pub(super) fn node_level(
+        &self,
+        latent: &Tensor<2>,
+        extra: Option<&EdgeFeatures>,
+    ) -> Result<NodeLevel> {
+        if let Some(scale) = &self.scale {
+            return Ok(NodeLevel::Distance(softplus(scale.val(), 1.0)));
+        }
+        let (Some(receiver), Some(sender), Some(output), Some(offset)) =
+            (&self.receiver, &self.sender, &self.output, &self.offset)
+        else {
+            return Ok(if self.kind == Score::Dot { NodeLevel::Dot } else { NodeLevel::Cosine });
+        };
+        let nodes = match (extra, &self.scalar) {
+            (Some(extra), Some(_)) => {
+                Tensor::cat(vec![latent.clone(), extra.degrees.clone()], 1)
+            }
+            _ => latent.clone(),
+        };
+        let nodes = Features::from(nodes);
+        let scalar = match (extra, &self.scalar) {
+            (Some(extra), Some(v)) => Some((extra.weights.clone(), v.val())),
+            _ => None,
+        };
+        let network = PairNetwork {
+            receiver: receiver.forward(&nodes)?,
+            sender: sender.forward(&nodes)?,
+            scalar,
+            slope: SLOPE,
+        };
+        Ok(NodeLevel::Mlp(network, output.val(), offset.val()))
+    }
+
+    /// Whether pair embeddings are refined by their neighbours.
+    pub fn has_messages(&self) -> bool {
+        self.refine.is_some()
+    }
+
+    /// Whether the input graph's weights and degrees are wanted.
+    pub fn has_edge_features(&self) -> bool {
+        self.scalar.is_some()
+    }
+}

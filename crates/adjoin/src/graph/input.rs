@@ -1,0 +1,65 @@
+//! What learners are given.
+
+use super::{Adjacency, Batch, Candidates, Csr, Features};
+use crate::{Error, Result};
+
+/// The nodes, and what is known of their graph.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphInput<'a> {
+    /// Node features, `[nodes, width]`.
+    pub features: &'a Features,
+    /// The given graph, if there is one.
+    pub graph: Option<&'a Adjacency>,
+    /// Which nodes belong together: pairs are sought within a graph of the batch only.
+    pub batch: &'a Batch,
+    /// What a learner prepared once for inputs that stay the same; learners prepare it anew on
+    /// every call when it is absent.
+    pub prepared: Option<&'a Prepared>,
+}
+
+/// What a learner works out once for nodes and a graph that do not change.
+#[derive(Clone, Debug, Default)]
+pub struct Prepared {
+    /// The pairs that may become edges.
+    pub candidates: Option<Candidates>,
+    /// A graph that is already final.
+    pub graph: Option<Adjacency>,
+}
+
+impl<'a> GraphInput<'a> {
+    /// Nodes of one or several graphs with a given graph.
+    pub fn new(features: &'a Features, graph: Option<&'a Adjacency>, batch: &'a Batch) -> Self {
+        Self { features, graph, batch, prepared: None }
+    }
+
+    /// The same with what was prepared before.
+    pub fn with_prepared(self, prepared: &'a Prepared) -> Self {
+        Self { prepared: Some(prepared), ..self }
+    }
+
+    /// Checks that features, graph and batch speak of the same nodes.
+    ///
+    /// # Errors
+    /// Names the two that differ.
+    pub fn check(&self) -> Result<()> {
+        let nodes = self.batch.nodes();
+        if self.features.nodes() != nodes {
+            let found = self.features.nodes();
+            return Err(Error::shape("features: number of nodes", nodes, found));
+        }
+        let Some(graph) = self.graph else { return Ok(()) };
+        let shape = [graph.topology().rows(), graph.topology().columns()];
+        if shape != [nodes; 2] {
+            return Err(Error::shape("input graph", [nodes; 2], shape));
+        }
+        Ok(())
+    }
+
+    /// The topology of the input graph.
+    ///
+    /// # Errors
+    /// If there is none; `who` needs it.
+    pub fn topology(&self, who: &'static str) -> Result<&'a Csr> {
+        Ok(self.graph.ok_or(Error::NoInputGraph(who))?.topology())
+    }
+}

@@ -1,0 +1,55 @@
+//! DropEdge (Rong et al., 2020): a random part of the edges in every training step.
+
+use super::{LearnedGraph, Learner};
+use crate::{Error, GraphInput, Pass, Result};
+use burn::module::Module;
+use serde::{Deserialize, Serialize};
+
+/// Settings of [`DropEdge`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DropEdgeConfig {
+    /// Fraction of the directed edges that is left out of a training step.
+    pub drop: f64,
+}
+
+impl Default for DropEdgeConfig {
+    fn default() -> Self {
+        Self { drop: 0.3 }
+    }
+}
+
+impl DropEdgeConfig {
+    /// The learner.
+    ///
+    /// # Errors
+    /// If the fraction is outside [0, 1).
+    pub fn init(&self) -> Result<DropEdge> {
+        if !(0.0..1.0).contains(&self.drop) {
+            let value = self.drop.to_string();
+            return Err(Error::Setting { name: "drop", value, expected: "must be in [0, 1)" });
+        }
+        Ok(DropEdge { drop: self.drop })
+    }
+}
+
+/// Keeps each directed edge of the input graph with probability `1 - drop` in training, all of them
+/// in evaluation. Convolutions normalise the thinned graph.
+#[derive(Module, Debug)]
+pub struct DropEdge {
+    drop: f64,
+}
+
+impl Learner for DropEdge {
+    fn learn(&self, input: &GraphInput, pass: Pass) -> Result<LearnedGraph> {
+        input.check()?;
+        let graph = input.graph.ok_or(Error::NoInputGraph("DropEdge"))?;
+        if !pass.has_noise() || self.drop == 0.0 {
+            return Ok(LearnedGraph::plain(graph.clone()));
+        }
+        let key = pass.key();
+        let pair = |i: u32, j: u32| (u64::from(i) << 32) | u64::from(j);
+        let thinned = graph.filter(|i, j| key.uniform(pair(i, j)) >= self.drop)?;
+        Ok(LearnedGraph::plain(thinned))
+    }
+}

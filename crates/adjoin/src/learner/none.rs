@@ -1,0 +1,31 @@
+//! No learning: the input graph as it is.
+
+use super::{LearnedGraph, Learner};
+use crate::{Adjacency, Candidates, GraphInput, Pass, Prepared, Result};
+use burn::module::Module;
+
+/// Complete graphs are written out up to this many edges.
+const MOST_PAIRS: usize = 50_000_000;
+
+/// Hands on the input graph; without one, joins all nodes of a graph of the batch.
+#[derive(Module, Debug, Default)]
+pub struct Unchanged {}
+
+impl Learner for Unchanged {
+    fn learn(&self, input: &GraphInput, _pass: Pass) -> Result<LearnedGraph> {
+        input.check()?;
+        if let Some(graph) = input.graph {
+            return Ok(LearnedGraph::plain(graph.clone()));
+        }
+        if let Some(graph) = input.prepared.and_then(|prepared| prepared.graph.as_ref()) {
+            return Ok(LearnedGraph::plain(graph.clone()));
+        }
+        let pairs = Candidates::Complete(input.batch.clone()).to_pairs(MOST_PAIRS)?;
+        Ok(LearnedGraph::plain(Adjacency::unweighted(pairs, &input.features.device())))
+    }
+
+    fn prepare(&self, input: &GraphInput) -> Result<Prepared> {
+        let graph = self.learn(input, Pass::evaluate())?.adjacency;
+        Ok(Prepared { graph: Some(graph), ..Prepared::default() })
+    }
+}

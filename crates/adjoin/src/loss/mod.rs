@@ -1,0 +1,9 @@
+//! Losses on learned graphs and on what networks make of them.
+
+mod consistency;
+mod intermediate;
+mod structure;
+
+pub use consistency::consistency;
+pub use intermediate::{TrainingPairs, anneal};
+pub use structure::{low_rank, sparsity};

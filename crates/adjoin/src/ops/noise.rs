@@ -1,0 +1,55 @@
+//! Constant tensors of counter-based noise.
+
+use super::bridge::constant;
+use crate::{
+    Result,
+    graph::Csr,
+    kernels::{
+        Real,
+        random::{Key, pair_gumbel},
+        spmm::for_entries,
+    },
+};
+use burn::tensor::{DType, Tensor};
+
+/// Gumbel(0, 1) noise for every pair, in the element type of `like`; symmetric noise gives (i, j)
+/// and (j, i) the same. The number of a pair depends on (key, i, j) only, not on which other pairs
+/// are candidates.
+///
+/// # Errors
+/// If the element type is neither `f32` nor `f64`.
+pub fn gumbel_noise<const D: usize>(
+    pairs: &Csr,
+    key: Key,
+    symmetric: bool,
+    like: &Tensor<D>,
+) -> Result<Tensor<1>> {
+    fn draw<T: Real>(pairs: &Csr, key: Key, symmetric: bool) -> Vec<T> {
+        let mut out = vec![T::ZERO; pairs.edges()];
+        for_entries(pairs, &mut out, 64, |i, columns, slots| {
+            for (slot, &j) in slots.iter_mut().zip(columns) {
+                *slot = pair_gumbel(key, symmetric, i as u32, j);
+            }
+        });
+        out
+    }
+    match like.dtype() {
+        DType::F64 => constant(draw::<f64>(pairs, key, symmetric), [pairs.edges()], like),
+        _ => constant(draw::<f32>(pairs, key, symmetric), [pairs.edges()], like),
+    }
+}
+
+/// Standard normal noise of the shape and element type of `like`.
+///
+/// # Errors
+/// If the element type is neither `f32` nor `f64`.
+pub fn normal_noise(like: &Tensor<2>, key: Key) -> Result<Tensor<2>> {
+    let count = like.dims().iter().product::<usize>() as u64;
+    match like.dtype() {
+        DType::F64 => constant((0..count).map(|at| key.normal(at)).collect(), like.dims(), like),
+        _ => {
+            let values: Vec<f32> = (0..count).map(|at| key.normal(at) as f32).collect();
+            constant(values, like.dims(), like)
+        }
+    }
+}
