@@ -6,9 +6,12 @@
 pub mod random;
 pub(crate) mod rows;
 pub mod spmm;
+pub(crate) mod stream;
 
+mod lanes;
 mod real;
 mod vectorised;
 
+pub(crate) use lanes::Lanes;
 pub use real::Real;
-pub(crate) use vectorised::vectorised;
+pub(crate) use vectorised::{Kernel, vectorised, vectorised_kernel};

@@ -24,9 +24,7 @@ impl Key {
     /// An independent stream derived from this one.
     pub const fn child(self, index: u64) -> Self {
         Self(mix64(
-            self.0
-                .rotate_left(23)
-                .wrapping_add(mix64(index.wrapping_add(0x9e37_79b9_7f4a_7c15))),
+            self.0.rotate_left(23).wrapping_add(mix64(index.wrapping_add(0x9e37_79b9_7f4a_7c15))),
         ))
     }
 
@@ -108,6 +106,56 @@ pub(crate) fn pair_gumbel<T: Real>(key: Key, symmetric: bool, i: u32, j: u32) ->
     key.row(row).gumbel(column)
 }
 
+/// Gumbel noise on pairs of nodes: `scale * g_ij`, g_ij standard Gumbel, a pure function of the key
+/// and the pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairNoise {
+    /// The stream it is drawn from: a new one each training step.
+    pub key: Key,
+    /// What the noise is multiplied by.
+    pub scale: f64,
+    /// Whether (i, j) and (j, i) get the same noise.
+    pub symmetric: bool,
+}
+
+impl PairNoise {
+    /// The Gumbel draw g_ij of a pair, before scaling.
+    pub fn gumbel(&self, i: u32, j: u32) -> f64 {
+        pair_gumbel(self.key, self.symmetric, i, j)
+    }
+}
+
+/// [`PairNoise`] made ready to be added to whole rows of pairs.
+pub(crate) struct NoiseRows<T> {
+    keys: Vec<RowKey>,
+    scale: T,
+    symmetric: bool,
+}
+
+impl<T: Real> NoiseRows<T> {
+    /// For the pairs of nodes `0..nodes`.
+    pub(crate) fn new(noise: PairNoise, nodes: usize) -> Self {
+        let keys = (0..nodes as u32).map(|row| noise.key.row(row)).collect();
+        Self { keys, scale: T::from_f64(noise.scale), symmetric: noise.symmetric }
+    }
+
+    /// `values[n] += scale * g(row, first + n)`, with the g of [`pair_gumbel`].
+    #[inline(always)]
+    pub(crate) fn add(&self, row: usize, first: usize, values: &mut [T]) {
+        let scale = self.scale;
+        // Below the diagonal symmetric noise belongs to the stream of the column's row.
+        let lower = if self.symmetric { row.saturating_sub(first).min(values.len()) } else { 0 };
+        let (left, right) = values.split_at_mut(lower);
+        for (value, key) in left.iter_mut().zip(&self.keys[first..]) {
+            *value = scale.mul_add(key.gumbel(row as u32), *value);
+        }
+        let (own, start) = (self.keys[row], (first + lower) as u32);
+        for (n, value) in right.iter_mut().enumerate() {
+            *value = scale.mul_add(own.gumbel(start + n as u32), *value);
+        }
+    }
+}
+
 /// SplitMix64's finaliser.
 #[inline(always)]
 const fn mix64(mut x: u64) -> u64 {
@@ -162,8 +210,24 @@ mod tests {
     #[test]
     fn symmetric_noise_agrees_in_both_directions() {
         let key = Key::new(5);
-        assert_eq!(pair_gumbel::<f32>(key, true, 3, 9), pair_gumbel(key, true, 9, 3));
-        assert_ne!(pair_gumbel::<f32>(key, false, 3, 9), pair_gumbel(key, false, 9, 3));
+        assert_eq!(pair_gumbel::<f32>(key, true, 3, 9), pair_gumbel::<f32>(key, true, 9, 3));
+        assert_ne!(pair_gumbel::<f32>(key, false, 3, 9), pair_gumbel::<f32>(key, false, 9, 3));
+    }
+
+    #[test]
+    fn noise_rows_are_the_noise_of_their_pairs() {
+        for symmetric in [false, true] {
+            let noise = PairNoise { key: Key::new(5), scale: 0.5, symmetric };
+            let rows = NoiseRows::<f64>::new(noise, 50);
+            for row in [0, 10, 25, 49] {
+                let mut values = [1.0; 20];
+                rows.add(row, 15, &mut values);
+                for (n, &value) in values.iter().enumerate() {
+                    let g: f64 = pair_gumbel(noise.key, symmetric, row as u32, 15 + n as u32);
+                    assert_eq!(value, 0.5f64.mul_add(g, 1.0));
+                }
+            }
+        }
     }
 
     #[test]

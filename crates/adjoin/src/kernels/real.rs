@@ -1,5 +1,6 @@
 //! The element types the kernels work on, and elementary functions that vectorise.
 
+use super::Lanes;
 use burn::tensor::Element;
 
 /// A floating-point element: `f32` for work, `f64` for checking gradients.
@@ -9,6 +10,7 @@ use burn::tensor::Element;
 /// the standard library's, because they serve as the reference.
 pub trait Real:
     Element
+    + Lanes
     + bytemuck::Pod
     + Copy
     + PartialOrd
@@ -33,6 +35,8 @@ pub trait Real:
     const HALF: Self;
     /// Below every finite value.
     const NEG_INFINITY: Self;
+    /// Lowest finite value.
+    const LOWEST: Self;
     /// Smallest positive normal number.
     const TINY: Self;
 
@@ -77,6 +81,7 @@ impl Real for f64 {
     const ONE: Self = 1.0;
     const HALF: Self = 0.5;
     const NEG_INFINITY: Self = f64::NEG_INFINITY;
+    const LOWEST: Self = f64::MIN;
     const TINY: Self = f64::MIN_POSITIVE;
 
     fn from_f64(value: f64) -> Self {
@@ -129,6 +134,7 @@ impl Real for f32 {
     const ONE: Self = 1.0;
     const HALF: Self = 0.5;
     const NEG_INFINITY: Self = f32::NEG_INFINITY;
+    const LOWEST: Self = f32::MIN;
     const TINY: Self = f32::MIN_POSITIVE;
 
     #[inline(always)]

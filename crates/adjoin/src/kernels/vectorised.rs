@@ -23,3 +23,32 @@ impl<F: FnOnce(A) -> R, A, R> WithSimd for Call<F, A> {
 pub(crate) fn vectorised<F: FnOnce(A) -> R, A, R>(kernel: F, arguments: A) -> R {
     Arch::new().dispatch(Call(kernel, arguments))
 }
+
+/// A kernel too large for [`vectorised`], as a struct that holds its arguments.
+///
+/// The call of a function item goes through a shim that the compiler does not inline when the
+/// function is large, and what is not inlined is compiled without vector instructions; `run`, marked
+/// `#[inline(always)]`, is inlined whatever its size.
+pub(crate) trait Kernel {
+    /// What it computes.
+    type Output;
+
+    /// Computes it with the instructions of `simd`; implementations must be `#[inline(always)]`.
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
+}
+
+struct Run<K>(K);
+
+impl<K: Kernel> WithSimd for Run<K> {
+    type Output = K::Output;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> K::Output {
+        self.0.run(simd)
+    }
+}
+
+/// [`vectorised`] for a [`Kernel`].
+pub(crate) fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
+    Arch::new().dispatch(Run(kernel))
+}

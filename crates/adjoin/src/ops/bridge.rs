@@ -116,6 +116,17 @@ pub(crate) fn apply<O: Op<N>, const N: usize, const D: usize>(
     let context = inputs
         .iter()
         .fold(DispatchAutodiffContext::Disabled, |context, input| context.merge(input.0.autodiff));
+    match operands(what, inputs)? {
+        (operands, true) => Ok(run::<O, f64, N, D>(op, operands, context)),
+        (operands, false) => Ok(run::<O, f32, N, D>(op, operands, context)),
+    }
+}
+
+/// Takes the inputs apart; they must all be `f32` or all `f64`, and true stands for the latter.
+fn operands<const N: usize>(
+    what: &'static str,
+    inputs: [Input; N],
+) -> Result<(Vec<Operand>, bool)> {
     let mut operands = Vec::with_capacity(N);
     for input in inputs {
         operands.push(Operand::new(what, input)?);
@@ -126,9 +137,53 @@ pub(crate) fn apply<O: Op<N>, const N: usize, const D: usize>(
         return Err(Error::Unsupported { what, found });
     }
     match dtype {
-        DType::F32 => Ok(run::<O, f32, N, D>(op, operands, context)),
-        DType::F64 => Ok(run::<O, f64, N, D>(op, operands, context)),
+        DType::F32 => Ok((operands, false)),
+        DType::F64 => Ok((operands, true)),
         other => Err(Error::Unsupported { what, found: format!("element type {other:?}") }),
+    }
+}
+
+/// A question about `N` float tensors whose answer is not a tensor.
+pub(crate) trait Query<const N: usize> {
+    /// The answer.
+    type Answer;
+
+    /// Finds it.
+    fn run<T: Real>(&self, inputs: [&[T]; N]) -> Self::Answer;
+}
+
+/// Answers a question about tensors; no gradient flows.
+pub(crate) fn ask<Q: Query<N>, const N: usize>(
+    what: &'static str,
+    query: Q,
+    inputs: [Input; N],
+) -> Result<Q::Answer> {
+    let (operands, double) = operands(what, inputs)?;
+    let values: [&FlexTensor; N] = std::array::from_fn(|n| &operands[n].values);
+    Ok(if double {
+        query.run(values.map(slice::<f64>))
+    } else {
+        query.run(values.map(slice::<f32>))
+    })
+}
+
+/// Refuses tensors that hold a NaN or an infinity.
+pub(crate) fn check_finite<const D: usize>(what: &'static str, tensor: &Tensor<D>) -> Result<()> {
+    struct First;
+    impl Query<1> for First {
+        type Answer = Option<(usize, f64)>;
+
+        fn run<T: Real>(&self, [values]: [&[T]; 1]) -> Self::Answer {
+            let at = values.iter().position(|value| !value.is_finite())?;
+            Some((at, values[at].to_f64()))
+        }
+    }
+    let width = tensor.dims().last().copied().unwrap_or(1).max(1);
+    match ask(what, First, [tensor.into()])? {
+        None => Ok(()),
+        Some((at, value)) => {
+            Err(Error::NotFinite { what, value, row: at / width, column: at % width })
+        }
     }
 }
 
@@ -172,7 +227,8 @@ fn attach<O: Op<N>, T: Real, C: CheckpointStrategy, const N: usize>(
     output: FlexTensor,
 ) -> Tracked {
     let nodes = std::array::from_fn(|n| parents[n].node());
-    match Step(std::marker::PhantomData::<fn(O, T)>).prepare::<C>(nodes).compute_bound().stateful() {
+    match Step(std::marker::PhantomData::<fn(O, T)>).prepare::<C>(nodes).compute_bound().stateful()
+    {
         OpsKind::Tracked(prep) => prep.finish(state, output),
         OpsKind::UnTracked(prep) => prep.finish(output),
     }

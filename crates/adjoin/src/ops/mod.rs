@@ -2,5 +2,7 @@
 
 mod bridge;
 mod spmm;
+mod stream;
 
 pub use spmm::spmm;
+pub use stream::{StreamScorer, extend_top, log_mass, log_mass_and_top, top_candidates};

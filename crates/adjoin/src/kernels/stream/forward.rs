@@ -1,0 +1,142 @@
+//! The forward pass: log mass and largest candidates of every row, in one stream.
+
+use super::{
+    Block, Pairs, Plan, Scorer, block_sums,
+    tile::{COLUMNS, ROWS, TILE, maximum, sum_of_exp},
+    tile_space,
+    top::Top,
+};
+use crate::kernels::{Kernel, Real, vectorised_kernel};
+use pulp::Simd;
+use rayon::prelude::*;
+
+/// What a pass found.
+pub(crate) struct Streamed<T> {
+    /// `[nodes]`; the lowest finite value where there are no pairs, or none were asked for.
+    pub(crate) mass: Vec<T>,
+    /// Row pointers of the candidates.
+    pub(crate) pointers: Vec<u32>,
+    /// Columns of the candidates, increasing in a row.
+    pub(crate) indices: Vec<u32>,
+}
+
+/// Streams all rows whose mass or candidates are wanted: the mass at temperature `1 / inverse_tau`
+/// if that is given, and the `limit(i)` best candidates of row i.
+pub(crate) fn stream<T: Real, S: Scorer<T>>(
+    pairs: &Pairs<'_, T, S>,
+    inverse_tau: Option<T>,
+    limit: impl Fn(usize) -> usize + Sync,
+) -> Streamed<T> {
+    let plan = Plan::new(pairs.batch, |i| inverse_tau.is_some() || limit(i) > 0);
+    let found: Vec<Found<T>> = plan
+        .blocks
+        .par_iter()
+        .map_init(
+            || Scratch::new(pairs.scorer),
+            |scratch, block| {
+                let rows = &plan.rows[block.rows.clone()];
+                let others = pairs.batch.range(block.graph).len() - 1;
+                for (top, &i) in scratch.tops.iter_mut().zip(rows) {
+                    top.reset(limit(i as usize).min(others));
+                }
+                vectorised_kernel(StreamBlock { pairs, block, rows, inverse_tau, scratch })
+            },
+        )
+        .collect();
+    let mut mass = vec![T::LOWEST; pairs.batch.nodes()];
+    let mut pointers = vec![0u32; pairs.batch.nodes() + 1];
+    let mut indices = Vec::with_capacity(found.iter().map(|block| block.columns.len()).sum());
+    for (block, found) in plan.blocks.iter().zip(&found) {
+        for (n, &i) in plan.rows[block.rows.clone()].iter().enumerate() {
+            mass[i as usize] = found.mass[n];
+            pointers[i as usize + 1] = found.counts[n];
+        }
+        indices.extend_from_slice(&found.columns);
+    }
+    for i in 1..pointers.len() {
+        pointers[i] += pointers[i - 1];
+    }
+    Streamed { mass, pointers, indices }
+}
+
+/// The results of a block of rows.
+struct Found<T> {
+    mass: [T; ROWS],
+    counts: [u32; ROWS],
+    columns: Vec<u32>,
+}
+
+/// Buffers of one task, kept between blocks.
+struct Scratch<T: Real> {
+    tiles: Vec<T>,
+    values: Vec<T>,
+    tops: Vec<Top<T>>,
+}
+
+impl<T: Real> Scratch<T> {
+    fn new<S: Scorer<T>>(scorer: &S) -> Self {
+        let tops = (0..ROWS).map(|_| Top::new()).collect();
+        let values = vec![T::ZERO; ROWS * COLUMNS];
+        Self { tiles: tile_space(scorer.rows()), values, tops }
+    }
+}
+
+/// One block of rows against all columns of its graph.
+struct StreamBlock<'a, T: Real, S> {
+    pairs: &'a Pairs<'a, T, S>,
+    block: &'a Block,
+    rows: &'a [u32],
+    inverse_tau: Option<T>,
+    scratch: &'a mut Scratch<T>,
+}
+
+impl<T: Real, S: Scorer<T>> Kernel for StreamBlock<'_, T, S> {
+    type Output = Found<T>;
+
+    #[inline(always)]
+    fn run<I: Simd>(self, simd: I) -> Found<T> {
+        let Self { pairs, block, rows, inverse_tau, scratch } = self;
+        let Scratch { tiles, values, tops } = scratch;
+        let Pairs { scorer, noise, batch } = *pairs;
+        let nodes = batch.range(block.graph);
+        scorer.rows().pack_tiles(rows, tiles);
+        let tiles = &tiles[..rows.len().div_ceil(TILE) * TILE * scorer.rows().width];
+        // Log-sum-exp on the run: the largest exponent so far, and the sum relative to it.
+        let (mut peaks, mut sums) = ([T::NEG_INFINITY; ROWS], [T::ZERO; ROWS]);
+        for column in (0..nodes.len()).step_by(COLUMNS) {
+            let count = COLUMNS.min(nodes.len() - column);
+            let first = nodes.start + column;
+            let panels = scorer.columns();
+            let panels = panels.at(panels.range(block.graph, column, count));
+            block_sums(simd, scorer, tiles, panels, values);
+            for (n, &i) in rows.iter().enumerate() {
+                let i = i as usize;
+                let values = &mut values[n * COLUMNS..][..count];
+                scorer.log_p(i, first, values);
+                if let Some(noise) = noise {
+                    noise.add(i, first, values);
+                }
+                if (first..first + count).contains(&i) {
+                    values[i - first] = T::NEG_INFINITY;
+                }
+                let best = maximum(values);
+                tops[n].offer(first as u32, values, best);
+                // A block may hold the node itself and nothing else.
+                if let Some(scale) = inverse_tau.filter(|_| best > T::NEG_INFINITY) {
+                    let peak = peaks[n].max(best * scale);
+                    sums[n] = sums[n] * (peaks[n] - peak).exp() + sum_of_exp(values, scale, peak);
+                    peaks[n] = peak;
+                }
+            }
+        }
+        let mut found = Found { mass: [T::LOWEST; ROWS], counts: [0; ROWS], columns: Vec::new() };
+        found.columns.reserve_exact(tops.iter().take(rows.len()).map(Top::len).sum());
+        for n in 0..rows.len() {
+            found.counts[n] = tops[n].finish(&mut found.columns);
+            if inverse_tau.is_some() {
+                found.mass[n] = peaks[n] + sums[n].ln();
+            }
+        }
+        found
+    }
+}
