@@ -118,6 +118,13 @@ pub struct PairNoise {
     pub symmetric: bool,
 }
 
+impl PairNoise {
+    /// The Gumbel draw g_ij of a pair, before scaling.
+    pub fn gumbel(&self, i: u32, j: u32) -> f64 {
+        pair_gumbel(self.key, self.symmetric, i, j)
+    }
+}
+
 /// [`PairNoise`] made ready to be added to whole rows of pairs.
 pub(crate) struct NoiseRows<T> {
     keys: Vec<RowKey>,
