@@ -15,7 +15,7 @@ use adjoin::{
 use burn::{
     module::Module,
     optim::{AdamConfig, GradientsParams, decay::WeightDecayConfig},
-    tensor::{Device, Int, Tensor, TensorData, loss::cross_entropy_with_logits},
+    tensor::{Device, Int, Tensor, TensorData, activation::log_softmax},
 };
 use std::{error::Error, time::Instant};
 
@@ -114,7 +114,8 @@ fn training(kind: BackboneKind, learner: Option<DggConfig>) -> Outcome<Step> {
             }
         };
         let logits = current.backbone.forward(&features, &graph, pass)?;
-        let loss = cross_entropy_with_logits(logits.slice([0..140, 0..7]), labels.clone());
+        let rows = log_softmax(logits.slice([0..140, 0..7]), 1);
+        let loss = rows.gather(1, labels.clone()).mean().neg();
         let mut grads = loss.backward();
         let grads = GradientsParams::from_module(&mut grads, &current);
         model = Some(adam.step(0.01, current, grads));
@@ -122,7 +123,7 @@ fn training(kind: BackboneKind, learner: Option<DggConfig>) -> Outcome<Step> {
     }))
 }
 
-fn cora(device: &Device) -> Outcome<(Features, Adjacency, Tensor<1, Int>)> {
+fn cora(device: &Device) -> Outcome<(Features, Adjacency, Tensor<2, Int>)> {
     let data = adjoin_data::cora()?;
     let adjoin_data::Features::Sparse { columns, pointers, indices, values, .. } = data.features
     else {
@@ -132,7 +133,7 @@ fn cora(device: &Device) -> Outcome<(Features, Adjacency, Tensor<1, Int>)> {
     let features = SparseFeatures::new(topology, &values, device)?.row_normalised()?;
     let graph = Csr::undirected(data.labels.len(), data.edges, SelfLoops::Drop)?;
     let labels: Vec<i64> = data.labels[..140].iter().map(|&l| i64::from(l)).collect();
-    let labels = Tensor::from_data(TensorData::new(labels, [140]), device);
+    let labels = Tensor::from_data(TensorData::new(labels, [140, 1]), device);
     Ok((features.into(), Adjacency::unweighted(graph, device), labels))
 }
 

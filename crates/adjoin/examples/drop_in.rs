@@ -3,7 +3,8 @@ use adjoin::{Adjacency, Batch, Csr, DggConfig, Features, GraphInput, Key, Learne
 use adjoin::{Dgg, conv::{Conv, Gcn, GcnConfig}};
 use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsParams};
-use burn::tensor::{Device, Int, Tensor, activation::relu, loss::cross_entropy_with_logits};
+use burn::nn::loss::CrossEntropyLossConfig;
+use burn::tensor::{Device, Int, Tensor, activation::relu};
 
 #[derive(Module, Debug)]
 struct Net {
@@ -42,6 +43,7 @@ fn main() -> adjoin::Result<()> {
     let x = Features::from(Tensor::<1>::from_data(&x[..], &device).reshape([n, 8]));
     let labels: Vec<i64> = (0..n).map(|i| group(i) as i64).collect();
     let train = Tensor::<1, Int>::from_data(&labels[..40], &device);
+    let loss = CrossEntropyLossConfig::new().init(&device);
     for learned in [false, true] {
         let dgg = DggConfig::default().init(8, key.child(5), &device)?;
         let layer = |i, o, k| GcnConfig::new(i, o).init(key.child(k), &device);
@@ -49,7 +51,7 @@ fn main() -> adjoin::Result<()> {
         let mut adam = AdamConfig::new().init();
         for step in 0..100 {
             let logits = net.forward(&x, &graph, Pass::train(1, step))?.slice([0..40, 0..2]);
-            let mut grads = cross_entropy_with_logits(logits, train.clone()).backward();
+            let mut grads = loss.forward(logits, train.clone()).backward();
             let grads = GradientsParams::from_module(&mut grads, &net);
             net = adam.step(0.01, net, grads);
         }

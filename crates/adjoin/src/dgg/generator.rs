@@ -56,6 +56,8 @@ impl Learner for Dgg {
     /// Encodes and scores once; draws noise, degrees and graphs `samples` times.
     fn sample(&self, input: &GraphInput, pass: Pass, samples: usize) -> Result<Vec<LearnedGraph>> {
         input.check()?;
+        let augmented = self.augmented(input)?;
+        let input = &GraphInput { graph: augmented.as_ref().or(input.graph), ..*input };
         let latent = self.encoder.forward(input.features, input.graph, pass.child(1))?;
         let degrees = input.graph.map(|graph| InputDegrees::new(graph.topology(), &latent));
         let shared = Shared { input: *input, latent, degrees };
@@ -73,14 +75,14 @@ impl Learner for Dgg {
 
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {
         input.check()?;
-        let rule = &self.config.candidates;
+        let (rule, graph) = (&self.config.candidates, self.augmented(input)?);
         if rule.uses_features() {
-            return Ok(Prepared::default());
+            return Ok(Prepared { candidates: None, graph });
         }
-        let graph = input.graph.map(Adjacency::topology);
-        let candidates = ops::candidates(rule, graph, None, input.batch)?;
+        let topology = graph.as_ref().or(input.graph).map(Adjacency::topology);
+        let candidates = ops::candidates(rule, topology, None, input.batch)?;
         let candidates = Some(self.with_loops(candidates));
-        Ok(Prepared { candidates, graph: None })
+        Ok(Prepared { candidates, graph })
     }
 }
 
@@ -110,6 +112,15 @@ impl Dgg {
             degrees: InputDegrees::new(graph.topology(), latent).standardised(),
         };
         self.scorer.log_scores(latent, pairs, Some(&extra))
+    }
+
+    /// The input graph with nearest neighbours added, if that is asked for.
+    fn augmented(&self, input: &GraphInput) -> Result<Option<Adjacency>> {
+        let Some(config) = &self.config.augment else { return Ok(None) };
+        match input.prepared.and_then(|prepared| prepared.graph.clone()) {
+            Some(graph) => Ok(Some(graph)),
+            None => Ok(Some(config.init()?.learn(input, Pass::evaluate())?.adjacency)),
+        }
     }
 
     /// Prepared candidates, or new ones; nearest neighbours are sought in the latent space.
@@ -224,6 +235,11 @@ impl Dgg {
             let weights = ops::to_f64("weights", graph.weights())?;
             let mut weights = weights.into_iter();
             graph = graph.filter(|_, _| weights.next().is_some_and(|w| w > 0.0))?;
+        }
+        if let (true, Some(input)) = (self.config.keep_weights, shared.input.graph) {
+            let positions = positions_in(input.topology(), graph.topology());
+            let given = ops::take(input.weights(), positions, 1.0)?;
+            graph = graph.map_weights(|weights| weights * given)?;
         }
         if self.config.symmetric {
             graph = graph.symmetrised()?;
