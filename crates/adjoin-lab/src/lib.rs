@@ -4,7 +4,10 @@
 
 pub mod labels;
 pub mod node;
+pub mod presets;
 pub mod record;
+pub mod report;
+pub mod reproduce;
 
 pub mod clock;
 

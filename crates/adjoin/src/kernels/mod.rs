@@ -12,7 +12,6 @@ pub mod batch_norm;
 pub mod dropout;
 pub mod edge_messages;
 pub mod edgeconv;
-pub mod gemm;
 pub mod knn;
 pub mod normalise;
 pub mod nuclear;
