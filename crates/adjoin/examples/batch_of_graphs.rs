@@ -21,11 +21,10 @@ fn main() -> adjoin::Result<()> {
     let dgg = config.init(4, key.child(1), &device)?;
     let learned = dgg.learn(&GraphInput::new(&agents, None, &batch), Pass::evaluate())?;
     let scenes: Vec<Csr> = learned.adjacency.topology().split(&batch)?;
-    for (scene, graph) in scenes.iter().enumerate() {
-        println!("scene {scene}: {} agents, {} edges", graph.rows(), graph.edges());
-    }
-    if let Some(k) = learned.degrees {
-        println!("neighbours wanted: {:.2}", k);
+    let wanted = learned.degrees.map(|k| k.into_data().iter::<f32>().collect::<Vec<f32>>());
+    for (scene, (graph, agents)) in scenes.iter().zip(batch.ranges()).enumerate() {
+        let k = wanted.as_deref().map_or(&[][..], |k| &k[agents]);
+        println!("scene {scene}: {} edges, neighbours wanted {k:.1?}", graph.edges());
     }
     Ok(())
 }
