@@ -154,6 +154,7 @@ impl DggConfig {
             let value = value.to_string();
             if holds { Ok(()) } else { Err(Error::Setting { name, value, expected }) }
         };
+        self.candidates.validate()?;
         let positive = |x: f64| x > 0.0 && x.is_finite();
         let fraction = |x: f64| (0.0..1.0).contains(&x);
         let (complete, mlp) =
