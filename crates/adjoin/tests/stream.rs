@@ -206,18 +206,26 @@ fn log_mass_is_the_dense_formula() {
 #[test]
 fn gradients_are_those_of_central_differences() {
     let batch = Batch::of_sizes([5, 1, 7]);
-    let weights = weights(batch.nodes());
+    // Most rows with a gradient, and few: two ways through the pairs.
+    let few = (0..batch.nodes()).map(|i| f64::from(u8::from(i % 3 == 0))).collect();
+    let settings = [
+        (weights(batch.nodes()), noise(false), 0.7),
+        (weights(batch.nodes()), noise(true), 1.0),
+        (weights(batch.nodes()), None, 1.0),
+        (few, noise(false), 0.7),
+    ];
     for kind in KINDS {
         let case = Case::new(kind, batch.nodes(), 3);
-        for (noise, tau) in [(noise(false), 0.7), (noise(true), 1.0), (None, 1.0)] {
-            let (_, _, grads) = run(&case, DType::F64, noise, tau, 0, &batch);
+        for (weights, noise, tau) in &settings {
+            let (noise, tau) = (*noise, *tau);
+            let (_, _, grads) = run_weighted(&case, weights, DType::F64, noise, tau, 0, &batch);
             for (at, grad) in grads.iter().enumerate() {
                 let difference = |n: usize| {
                     let step = 1e-6;
                     let loss = |step: f64| {
                         let mut moved = case.clone();
                         moved.inputs[at][n] += step;
-                        moved.loss(&weights, noise, tau, &batch)
+                        moved.loss(weights, noise, tau, &batch)
                     };
                     (loss(step) - loss(-step)) / (2.0 * step)
                 };
@@ -232,25 +240,29 @@ fn gradients_are_those_of_central_differences() {
 #[test]
 fn gradients_of_large_graphs_fit_a_directional_difference() {
     let batch = Batch::of_sizes([40, 700, 3]);
-    let weights = weights(batch.nodes());
-    for kind in KINDS {
-        let case = Case::new(kind, batch.nodes(), 21);
-        let (_, _, grads) = run(&case, DType::F64, noise(false), 0.9, 0, &batch);
-        for (at, grad) in grads.iter().enumerate() {
-            let direction = normal(grad.len(), 50 + at as u64);
-            let loss = |step: f64| {
-                let mut moved = case.clone();
-                moved.inputs[at].iter_mut().zip(&direction).for_each(|(x, d)| *x += step * d);
-                moved.loss(&weights, noise(false), 0.9, &batch)
-            };
-            let expected = (loss(1e-6) - loss(-1e-6)) / 2e-6;
-            let found: f64 = grad.iter().zip(&direction).map(|(g, d)| g * d).sum();
-            let size: f64 = grad.iter().zip(&direction).map(|(g, d)| (g * d).abs()).sum();
-            assert!((found - expected).abs() < 1e-6 * size, "{kind:?} {at}: {found}, {expected}");
-        }
-        let (_, _, single) = run(&case, DType::F32, noise(false), 0.9, 0, &batch);
-        for (at, (single, grad)) in single.iter().zip(&grads).enumerate() {
-            assert_close(&format!("{kind:?}, input {at} in f32"), single, grad, 1e-4);
+    let few: Vec<f64> = (0..batch.nodes()).map(|i| f64::from(u8::from(i % 4 == 0))).collect();
+    for weights in [weights(batch.nodes()), few] {
+        for kind in KINDS {
+            let case = Case::new(kind, batch.nodes(), 21);
+            let grads_in =
+                |dtype| run_weighted(&case, &weights, dtype, noise(false), 0.9, 0, &batch).2;
+            let grads = grads_in(DType::F64);
+            for (at, grad) in grads.iter().enumerate() {
+                let direction = normal(grad.len(), 50 + at as u64);
+                let loss = |step: f64| {
+                    let mut moved = case.clone();
+                    moved.inputs[at].iter_mut().zip(&direction).for_each(|(x, d)| *x += step * d);
+                    moved.loss(&weights, noise(false), 0.9, &batch)
+                };
+                let expected = (loss(1e-6) - loss(-1e-6)) / 2e-6;
+                let found: f64 = grad.iter().zip(&direction).map(|(g, d)| g * d).sum();
+                let size: f64 = grad.iter().zip(&direction).map(|(g, d)| (g * d).abs()).sum();
+                let error = (found - expected).abs();
+                assert!(error < 1e-6 * size, "{kind:?} {at}: {found}, {expected}");
+            }
+            for (at, (single, grad)) in grads_in(DType::F32).iter().zip(&grads).enumerate() {
+                assert_close(&format!("{kind:?}, input {at} in f32"), single, grad, 1e-4);
+            }
         }
     }
 }

@@ -122,7 +122,9 @@ macro_rules! lanes {
 }
 
 lanes!(
-    f32, u32, u64,
+    f32,
+    u32,
+    u64,
     f32s,
     as_simd_f32s,
     as_mut_simd_f32s,
@@ -136,7 +138,9 @@ lanes!(
     reduce_sum_f32s
 );
 lanes!(
-    f64, u64, u128,
+    f64,
+    u64,
+    u128,
     f64s,
     as_simd_f64s,
     as_mut_simd_f64s,

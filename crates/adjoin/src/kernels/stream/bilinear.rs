@@ -92,6 +92,8 @@ impl<T: Real> Dot<T> {
 }
 
 impl<T: Real> Scorer<T> for Dot<T> {
+    const SYMMETRIC: bool = true;
+
     fn rows(&self) -> &Rows<T> {
         &self.u
     }
@@ -172,6 +174,8 @@ impl<T: Real> Cosine<T> {
 }
 
 impl<T: Real> Scorer<T> for Cosine<T> {
+    const SYMMETRIC: bool = true;
+
     fn rows(&self) -> &Rows<T> {
         &self.unit
     }

@@ -5,9 +5,9 @@ use crate::kernels::Real;
 
 /// The `limit` largest of the values offered so far; of equal ones those that came first.
 ///
-/// Values above the threshold are collected until there are twice as many as wanted, then the
-/// smaller half is dropped and the threshold rises: a row of n values costs n comparisons, sixteen
-/// at a time, and O(limit log(n / limit)) moves.
+/// Values above the threshold are collected until there are four times as many as wanted, then the
+/// worst are dropped and the threshold rises: a row of n values costs n comparisons, sixteen at a
+/// time, and O(limit log(n / limit)) moves.
 pub(super) struct Top<T: Real> {
     limit: usize,
     threshold: T,
@@ -28,8 +28,8 @@ impl<T: Real> Top<T> {
         self.limit = limit;
         self.threshold = T::NEG_INFINITY;
         self.len = 0;
-        self.full = 2 * limit.max(LANES);
-        // A chunk is written in full before it is known how much of it stays.
+        self.full = 4 * limit.max(LANES);
+        // It is looked at after every chunk.
         let space = self.full + LANES;
         if limit > 0 && self.entries.len() < space {
             self.entries.resize(space, T::ZERO.ranked(0));
@@ -43,28 +43,36 @@ impl<T: Real> Top<T> {
         if self.limit == 0 || best <= self.threshold {
             return;
         }
-        for (chunk, column) in values.chunks(LANES).zip((first..).step_by(LANES)) {
-            // No early exit: one vector comparison.
-            let mut any = false;
-            for &value in chunk {
-                any |= value > self.threshold;
-            }
-            if any {
-                self.collect(column, chunk);
-            }
+        let (chunks, rest) = values.as_chunks::<LANES>();
+        let mut column = first;
+        for chunk in chunks {
+            self.collect(column, chunk);
+            column += LANES as u32;
+        }
+        if !rest.is_empty() {
+            let mut last = [T::NEG_INFINITY; LANES];
+            last[..rest.len()].copy_from_slice(rest);
+            self.collect(column, &last);
         }
     }
 
     #[inline(always)]
-    fn collect(&mut self, first: u32, values: &[T]) {
-        // Always written, and kept or not by the count: a branch would be guessed wrong often.
-        let slots = &mut self.entries[self.len..][..LANES];
-        let mut kept = 0;
-        for (&value, column) in values.iter().zip(first..) {
-            slots[kept % LANES] = value.ranked(column);
-            kept += usize::from(value > self.threshold);
+    fn collect(&mut self, first: u32, values: &[T; LANES]) {
+        // Where the values above the threshold are, as bits: no branch on each of them, which would
+        // be guessed wrong often.
+        let mut above = 0u32;
+        for (lane, &value) in values.iter().enumerate() {
+            above |= u32::from(value > self.threshold) << lane;
         }
-        self.len += kept;
+        if above == 0 {
+            return;
+        }
+        while above != 0 {
+            let lane = above.trailing_zeros();
+            self.entries[self.len] = values[lane as usize % LANES].ranked(first + lane);
+            self.len += 1;
+            above &= above - 1;
+        }
         if self.len >= self.full {
             self.shrink();
         }
