@@ -115,8 +115,9 @@ impl Linear {
     /// `y + b`, if there is a bias.
     pub fn add_bias(&self, y: Tensor<2>) -> Tensor<2> {
         match &self.bias {
-            Some(bias) => y + bias.val().unsqueeze(),
-            None => y,
+            // A layer without outputs has nothing to add; Burn cannot unsqueeze what is empty.
+            Some(bias) if y.dims()[1] > 0 => y + bias.val().unsqueeze(),
+            _ => y,
         }
     }
 

@@ -84,9 +84,10 @@ impl Conv for EdgeConv {
         let (scale, shift) = (self.scale.val(), self.shift.val());
         let (p, q) = (&from_neighbour, &from_centre);
         if !pass.has_dropout() {
+            // First: it refuses layers without outputs, which Burn cannot stack.
+            let extremes = ops::edgeconv_extremes(topology, p, q, &scale)?;
             let running = [&self.running_mean, &self.running_variance];
             let statistics = Tensor::stack(running.map(RunningState::value_sync).to_vec(), 0);
-            let extremes = ops::edgeconv_extremes(topology, p, q, &scale)?;
             let (slope, epsilon) = (self.slope, self.epsilon);
             return ops::edgeconv_normalise(
                 topology, &extremes, &statistics, &scale, &shift, slope, epsilon,
