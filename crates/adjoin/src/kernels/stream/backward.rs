@@ -8,10 +8,15 @@ use super::{
 use crate::kernels::{Kernel, Real, rows::zeros, vectorised_kernel};
 use pulp::Simd;
 use rayon::prelude::*;
+use std::ops::Range;
 
-/// Row blocks are dealt to this many lanes, each of which adds up its own column gradients; the
-/// lanes are then added in order. The number is fixed so that the order of all additions is too.
+/// The row blocks of a large graph are dealt to this many jobs, each of which adds up its own column
+/// gradients; those are then added in order. The number is fixed so that the order of all additions
+/// is too.
 const STREAMS: usize = 8;
+
+/// Blocks of small graphs that make one job.
+const SMALL: usize = 32;
 
 /// Weights below e^-60 of a row's mass are taken as zero: they are far below rounding, and would
 /// only bring in numbers so small that the processor handles them slowly.
@@ -32,6 +37,8 @@ pub(crate) struct Slopes<'a, T> {
     pub(crate) local: usize,
     /// Number of columns.
     pub(crate) count: usize,
+    /// Where the buffer of column gradients begins, within that of the whole batch.
+    pub(crate) offset: usize,
 }
 
 /// What the backward pass adds up.
@@ -61,90 +68,157 @@ pub(crate) fn log_mass_backward<T: Real, S: Scorer<T>>(
     // gradient, those rows alone are less work.
     let both = S::SYMMETRIC && 2 * active > grad.len();
     let plan = Plan::new(pairs.batch, |i| both || grad[i] != T::ZERO);
-    let lanes: Vec<Lane<T>> = (0..STREAMS.min(plan.blocks.len()))
-        .into_par_iter()
-        .map(|lane| {
-            let mut state = Lane::new(pairs.scorer, pairs.batch.nodes());
-            for block in plan.blocks.iter().skip(lane).step_by(STREAMS) {
-                let rows = &plan.rows[block.rows.clone()];
-                let task = Task { pairs, inverse_tau, mass, grad, both };
-                vectorised_kernel(BackwardBlock { task, block, rows, lane: &mut state });
-            }
-            state
-        })
+    let jobs = jobs(&plan);
+    let sums: Vec<Sums<T>> = jobs
+        .par_iter()
+        .map_init(
+            || Scratch::new(pairs.scorer),
+            |scratch, job| {
+                let mut sums = Sums::new(pairs, job.graphs.clone());
+                for block in job.blocks(&plan) {
+                    let rows = &plan.rows[block.rows.clone()];
+                    let task = Task { pairs, inverse_tau, mass, grad, both };
+                    let sums = &mut sums;
+                    vectorised_kernel(BackwardBlock { task, block, rows, scratch, sums });
+                }
+                sums
+            },
+        )
         .collect();
-    let totals = join(lanes, &plan, pairs);
+    let totals = join(&jobs, &sums, &plan, pairs);
     pairs.scorer.gradients(totals, pairs.batch)
 }
 
-/// What one lane adds up, and its buffers.
-struct Lane<T> {
-    /// The results of its blocks, one after the other.
-    rows: Vec<T>,
-    row_sums: Vec<T>,
-    row_moments: Vec<T>,
-    columns: Vec<T>,
-    column_sums: Vec<T>,
+/// Blocks that are done one after the other and add to the same sums.
+struct Job {
+    blocks: Range<usize>,
+    /// Each so many-th of them.
+    step: usize,
+    graphs: Range<usize>,
+}
+
+impl Job {
+    fn blocks<'a>(&self, plan: &'a Plan) -> impl Iterator<Item = &'a Block> {
+        plan.blocks[self.blocks.clone()].iter().step_by(self.step)
+    }
+}
+
+/// A large graph is shared by several jobs, small ones share a job.
+fn jobs(plan: &Plan) -> Vec<Job> {
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut start = 0;
+    for run in plan.blocks.chunk_by(|a, b| a.graph == b.graph) {
+        let (blocks, graph) = (start..start + run.len(), run[0].graph);
+        start = blocks.end;
+        if run.len() >= STREAMS {
+            jobs.extend((0..STREAMS).map(|lane| Job {
+                blocks: blocks.start + lane..blocks.end,
+                step: STREAMS,
+                graphs: graph..graph + 1,
+            }));
+            continue;
+        }
+        match jobs.last_mut().filter(|job| job.step == 1 && job.blocks.len() < SMALL) {
+            Some(job) => {
+                job.blocks.end = blocks.end;
+                job.graphs.end = graph + 1;
+            }
+            None => jobs.push(Job { blocks, step: 1, graphs: graph..graph + 1 }),
+        }
+    }
+    jobs
+}
+
+/// Buffers of one task, kept between jobs.
+struct Scratch<T> {
     tiles: Vec<T>,
     values: Vec<T>,
-    log_p: Vec<T>,
+    l: Vec<T>,
     slopes: Vec<T>,
     reverse: Vec<T>,
 }
 
-impl<T: Real> Lane<T> {
-    fn new<S: Scorer<T>>(scorer: &S, nodes: usize) -> Self {
+impl<T: Real> Scratch<T> {
+    fn new<S: Scorer<T>>(scorer: &S) -> Self {
         Self {
-            rows: Vec::new(),
-            row_sums: Vec::new(),
-            row_moments: Vec::new(),
-            columns: zeros(scorer.column_gradients()),
-            column_sums: zeros(nodes),
             tiles: tile_space(scorer.rows()),
             values: zeros(ROWS * COLUMNS),
-            log_p: zeros(COLUMNS),
+            l: zeros(COLUMNS),
             slopes: zeros(COLUMNS),
             reverse: zeros(COLUMNS),
         }
     }
 }
 
+/// What one job adds up.
+struct Sums<T> {
+    /// Of the rows of its blocks, one after the other.
+    rows: Vec<T>,
+    row_sums: Vec<T>,
+    row_moments: Vec<T>,
+    /// Of the columns of its graphs.
+    columns: Vec<T>,
+    column_sums: Vec<T>,
+    /// Where those two begin, within the whole batch.
+    offset: usize,
+    first_node: usize,
+}
+
+impl<T: Real> Sums<T> {
+    fn new<S: Scorer<T>>(pairs: &Pairs<'_, T, S>, graphs: Range<usize>) -> Self {
+        let offsets = pairs.batch.offsets();
+        let first_node = offsets[graphs.start] as usize;
+        let nodes = offsets[graphs.end] as usize - first_node;
+        let columns = pairs.scorer.column_gradients(graphs, pairs.batch);
+        Self {
+            rows: Vec::new(),
+            row_sums: Vec::new(),
+            row_moments: Vec::new(),
+            columns: zeros(columns.len()),
+            column_sums: zeros(nodes),
+            offset: columns.start,
+            first_node,
+        }
+    }
+}
+
 fn join<T: Real, S: Scorer<T>>(
-    mut lanes: Vec<Lane<T>>,
+    jobs: &[Job],
+    sums: &[Sums<T>],
     plan: &Plan,
     pairs: &Pairs<'_, T, S>,
 ) -> Totals<T> {
     let (nodes, stride) = (pairs.batch.nodes(), pairs.scorer.rows().stride);
+    let columns = pairs.scorer.column_gradients(0..pairs.batch.graphs(), pairs.batch);
     let mut totals = Totals {
         rows: zeros(nodes * stride),
-        columns: zeros(pairs.scorer.column_gradients()),
+        columns: zeros(columns.len()),
         row_sums: zeros(nodes),
         column_sums: zeros(nodes),
         row_moments: zeros(nodes),
     };
-    for (lane, state) in lanes.iter().enumerate() {
-        let blocks = plan.blocks.iter().skip(lane).step_by(STREAMS);
-        let rows = blocks.flat_map(|block| &plan.rows[block.rows.clone()]);
+    for (job, sums) in jobs.iter().zip(sums) {
+        let rows = job.blocks(plan).flat_map(|block| &plan.rows[block.rows.clone()]);
         for (n, &i) in rows.enumerate() {
             let i = i as usize;
-            totals.row_sums[i] = state.row_sums[n];
-            totals.row_moments[i] = state.row_moments[n];
-            let from = &state.rows[n * stride..(n + 1) * stride];
+            totals.row_sums[i] = sums.row_sums[n];
+            totals.row_moments[i] = sums.row_moments[n];
+            let from = &sums.rows[n * stride..(n + 1) * stride];
             totals.rows[i * stride..(i + 1) * stride].copy_from_slice(from);
         }
-    }
-    const CHUNK: usize = 1 << 14;
-    totals.columns.par_chunks_mut(CHUNK).enumerate().for_each(|(at, total)| {
-        for lane in &lanes {
-            let part = &lane.columns[at * CHUNK..][..total.len()];
-            total.iter_mut().zip(part).for_each(|(total, &part)| *total += part);
-        }
-    });
-    for lane in lanes.drain(..) {
-        let sums = totals.column_sums.iter_mut().zip(lane.column_sums);
-        sums.for_each(|(total, part)| *total += part);
+        add(&mut totals.columns[sums.offset..], &sums.columns);
+        add(&mut totals.column_sums[sums.first_node..], &sums.column_sums);
     }
     totals
+}
+
+/// Adds `part` to the front of `total`.
+fn add<T: Real>(total: &mut [T], part: &[T]) {
+    const CHUNK: usize = 1 << 15;
+    let chunks = total[..part.len()].par_chunks_mut(CHUNK).zip(part.par_chunks(CHUNK));
+    chunks.for_each(|(total, part)| {
+        total.iter_mut().zip(part).for_each(|(total, &part)| *total += part);
+    });
 }
 
 /// What all blocks share.
@@ -162,7 +236,8 @@ struct BackwardBlock<'a, T, S> {
     task: Task<'a, T, S>,
     block: &'a Block,
     rows: &'a [u32],
-    lane: &'a mut Lane<T>,
+    scratch: &'a mut Scratch<T>,
+    sums: &'a mut Sums<T>,
 }
 
 impl<T: Real, S: Scorer<T>> Kernel for BackwardBlock<'_, T, S> {
@@ -170,16 +245,16 @@ impl<T: Real, S: Scorer<T>> Kernel for BackwardBlock<'_, T, S> {
 
     #[inline(always)]
     fn run<I: Simd>(self, simd: I) {
-        let Self { task, block, rows, lane } = self;
+        let Self { task, block, rows, scratch, sums } = self;
         let Pairs { scorer, batch, .. } = *task.pairs;
         let nodes = batch.range(block.graph);
         let side = scorer.rows();
-        side.pack_tiles(rows, &mut lane.tiles);
+        side.pack_tiles(rows, &mut scratch.tiles);
         let tiled = rows.len().next_multiple_of(TILE);
-        let base = lane.row_sums.len();
-        lane.rows.resize((base + rows.len()) * side.stride, T::ZERO);
-        lane.row_sums.resize(base + rows.len(), T::ZERO);
-        lane.row_moments.resize(base + rows.len(), T::ZERO);
+        let base = sums.row_sums.len();
+        sums.rows.resize((base + rows.len()) * side.stride, T::ZERO);
+        sums.row_sums.resize(base + rows.len(), T::ZERO);
+        sums.row_moments.resize(base + rows.len(), T::ZERO);
         // Blocks of columns begin with a panel.
         let start = if task.both { (rows[0] as usize - nodes.start) / PANEL * PANEL } else { 0 };
         for local in (start..nodes.len()).step_by(COLUMNS) {
@@ -187,23 +262,33 @@ impl<T: Real, S: Scorer<T>> Kernel for BackwardBlock<'_, T, S> {
             let first = nodes.start + local;
             let panels = scorer.columns();
             let panels = panels.at(panels.range(block.graph, local, count));
-            block_sums(simd, scorer, &lane.tiles[..tiled * side.width], panels, &mut lane.values);
+            block_sums(
+                simd,
+                scorer,
+                &scratch.tiles[..tiled * side.width],
+                panels,
+                &mut scratch.values,
+            );
             for (n, &i) in rows.iter().enumerate() {
-                let (sum, moment) = slope_row(&task, i as usize, first, count, n, lane);
-                lane.row_sums[base + n] += sum;
-                lane.row_moments[base + n] += moment;
+                let (sum, moment) = slope_row(&task, i as usize, first, count, n, scratch);
+                let q = &scratch.values[n * COLUMNS..][..count];
+                let columns = sums.column_sums[first - sums.first_node..].iter_mut();
+                columns.zip(q).for_each(|(sum, &q)| *sum += q);
+                sums.row_sums[base + n] += sum;
+                sums.row_moments[base + n] += moment;
             }
-            lane.values[rows.len() * COLUMNS..tiled * COLUMNS].fill(T::ZERO);
-            let (q, tiles) = (&lane.values[..tiled * COLUMNS], &lane.tiles[..tiled * side.width]);
-            let slopes = Slopes { q, rows, tiles, graph: block.graph, first, local, count };
-            let rows = &mut lane.rows[base * side.stride..];
-            scorer.accumulate(simd, slopes, rows, &mut lane.columns);
+            scratch.values[rows.len() * COLUMNS..tiled * COLUMNS].fill(T::ZERO);
+            let (q, tiles) =
+                (&scratch.values[..tiled * COLUMNS], &scratch.tiles[..tiled * side.width]);
+            let offset = sums.offset;
+            let slopes = Slopes { q, rows, tiles, graph: block.graph, first, local, count, offset };
+            let rows = &mut sums.rows[base * side.stride..];
+            scorer.accumulate(simd, slopes, rows, &mut sums.columns);
         }
     }
 }
 
-/// Puts q in the place of the sums of row i, the n-th of its block, and adds it to the sums of the
-/// columns; gives the sums of q and of q x.
+/// Puts q in the place of the sums of row i, the n-th of its block; gives the sums of q and of q x.
 #[inline(always)]
 fn slope_row<T: Real, S: Scorer<T>>(
     task: &Task<'_, T, S>,
@@ -211,18 +296,18 @@ fn slope_row<T: Real, S: Scorer<T>>(
     first: usize,
     count: usize,
     n: usize,
-    lane: &mut Lane<T>,
+    scratch: &mut Scratch<T>,
 ) -> (T, T) {
     let Pairs { scorer, noise, .. } = *task.pairs;
-    let values = &mut lane.values[n * COLUMNS..(n + 1) * COLUMNS];
+    let values = &mut scratch.values[n * COLUMNS..(n + 1) * COLUMNS];
     let (values, padding) = values.split_at_mut(count);
     padding.fill(T::ZERO);
-    let (l, slopes) = (&mut lane.log_p[..count], &mut lane.slopes[..count]);
+    let (l, slopes) = (&mut scratch.l[..count], &mut scratch.slopes[..count]);
     scorer.slopes(i, first, values, l, slopes);
     // The pairs that are not to be counted: the node itself, or all up to it.
     let end = (i + 1).clamp(first, first + count) - first;
     let begin = if task.both { 0 } else { i.clamp(first, first + count) - first };
-    let reverse = &mut lane.reverse[..count];
+    let reverse = &mut scratch.reverse[..count];
     if task.both {
         reverse.copy_from_slice(l);
         if let Some(noise) = noise {
@@ -245,10 +330,7 @@ fn slope_row<T: Real, S: Scorer<T>>(
             *l = (grad * scale).mul_add(share(reverse, scale, mass), *l);
         }
     }
-    let (sum, moment) = replace(values, l, slopes);
-    let sums = lane.column_sums[first..].iter_mut();
-    sums.zip(values.iter()).for_each(|(sum, &q)| *sum += q);
-    (sum, moment)
+    replace(values, l, slopes)
 }
 
 /// The share of a pair in the mass of its row, `exp(l / tau - m)`.

@@ -9,6 +9,7 @@ use crate::{
     kernels::{Real, rows::dot},
 };
 use pulp::Simd;
+use std::ops::Range;
 
 /// Columns whose features all tiles of a block of rows use before going on: they stay in the nearest
 /// cache.
@@ -68,7 +69,7 @@ fn products<T: Real, S: Simd, const V: usize>(
         for (q, &i) in q.iter().zip(block.rows) {
             product.step(q.as_chunks::<TILE>().0[t], u.row(i as usize));
         }
-        let out = &mut columns[(block.first + j) * stride..];
+        let out = &mut columns[(block.first + j) * stride - block.offset..];
         product.add_to(out, stride, block.count - j);
     }
 }
@@ -126,8 +127,8 @@ impl<T: Real> Scorer<T> for Dot<T> {
             (*log_p, *slope) = (log, derivative * self.scale);
         }
     }
-    fn column_gradients(&self) -> usize {
-        self.u.len()
+    fn column_gradients(&self, graphs: Range<usize>, batch: &Batch) -> Range<usize> {
+        self.u.graphs(graphs, batch)
     }
     #[inline(always)]
     fn accumulate<S: Simd>(
@@ -211,8 +212,8 @@ impl<T: Real> Scorer<T> for Cosine<T> {
             *slope = if p > lowest { T::HALF / p } else { T::ZERO };
         }
     }
-    fn column_gradients(&self) -> usize {
-        self.unit.len()
+    fn column_gradients(&self, graphs: Range<usize>, batch: &Batch) -> Range<usize> {
+        self.unit.graphs(graphs, batch)
     }
     #[inline(always)]
     fn accumulate<S: Simd>(

@@ -6,6 +6,7 @@ use crate::{
     kernels::{Real, rows::sum},
 };
 use pulp::Simd;
+use std::ops::Range;
 
 /// `log p_ij = -t |u_i - u_j|`; inputs u and t.
 ///
@@ -80,8 +81,8 @@ impl<T: Real> Scorer<T> for Distance<T> {
             *slope = if x > T::ZERO { -T::HALF / distance } else { T::ZERO };
         }
     }
-    fn column_gradients(&self) -> usize {
-        self.u.len()
+    fn column_gradients(&self, graphs: Range<usize>, batch: &Batch) -> Range<usize> {
+        self.u.graphs(graphs, batch)
     }
     #[inline(always)]
     fn accumulate<S: Simd>(

@@ -13,6 +13,7 @@ use crate::{
     },
 };
 use pulp::Simd;
+use std::ops::Range;
 
 /// What leaky multiplies negative numbers by.
 const LEAKY_SLOPE: f64 = 0.01;
@@ -86,8 +87,8 @@ impl<T: Real> Scorer<T> for PairMlp<T> {
             (*log_p, *slope) = log_sigmoid(*x.0 + own + *x.1);
         }
     }
-    fn column_gradients(&self) -> usize {
-        self.panels.len()
+    fn column_gradients(&self, graphs: Range<usize>, _: &Batch) -> Range<usize> {
+        self.panels.graphs(graphs)
     }
     /// Rows get `sum_j q_ij [a_ik > -b_jk]`, columns the sum over i, in the layout of the panels.
     #[inline(always)]
@@ -101,7 +102,7 @@ impl<T: Real> Scorer<T> for PairMlp<T> {
         let range = self.panels.range(block.graph, block.local, block.count);
         let (size, stride) = (self.panels.size(), self.a.stride);
         let panels = self.panels.at(range.clone());
-        let columns = &mut columns[range];
+        let columns = &mut columns[range.start - block.offset..range.end - block.offset];
         let tiles = block.tiles.chunks_exact(self.a.width * TILE);
         for (n, (tile, q)) in tiles.zip(block.q.chunks_exact(TILE * COLUMNS)).enumerate() {
             let rows = &mut rows[n * TILE * stride..];

@@ -30,6 +30,7 @@ use crate::graph::Batch;
 use backward::{Slopes, Totals};
 use pack::{Panels, Rows};
 use pulp::Simd;
+use std::ops::Range;
 use tile::{PANEL, ROWS, TILE};
 
 /// A score of pairs, `log p_ij = f(x_ij)` with `x_ij = sum_k term(w_k, a_ik, b_jk)`.
@@ -58,8 +59,9 @@ pub(crate) trait Scorer<T: Real>: Sync {
     /// Reads the same sums, writes log p and `d log p / dx`.
     fn slopes(&self, i: usize, first: usize, sums: &[T], log_p: &mut [T], slopes: &mut [T]);
 
-    /// Length of the buffer that gradients of the column side are added up in.
-    fn column_gradients(&self) -> usize;
+    /// Where the gradients of the column side of some graphs lie, in the buffer that they are added
+    /// up in.
+    fn column_gradients(&self, graphs: Range<usize>, batch: &Batch) -> Range<usize>;
     /// Adds one block of `dL/dx_ij` to the gradients of both sides.
     fn accumulate<S: Simd>(&self, simd: S, block: Slopes<'_, T>, rows: &mut [T], columns: &mut [T]);
     /// Gradients of the scorer's inputs, in their order, from what was added up.

@@ -3,6 +3,7 @@
 use super::tile::{LANES, PANEL, TILE};
 use crate::{graph::Batch, kernels::Real};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// A `[nodes, width]` matrix whose rows are padded with zeros to whole vectors.
 pub(crate) struct Rows<T> {
@@ -36,13 +37,14 @@ impl<T: Real> Rows<T> {
     }
 
     /// Rows `range` with their padding, to change.
-    pub(crate) fn range_mut(&mut self, range: std::ops::Range<usize>) -> &mut [T] {
+    pub(crate) fn range_mut(&mut self, range: Range<usize>) -> &mut [T] {
         &mut self.values[range.start * self.stride..range.end * self.stride]
     }
 
-    /// Number of values with padding.
-    pub(crate) fn len(&self) -> usize {
-        self.values.len()
+    /// Where the rows of some graphs lie.
+    pub(crate) fn graphs(&self, graphs: Range<usize>, batch: &Batch) -> Range<usize> {
+        let start = |graph: usize| batch.offsets()[graph] as usize * self.stride;
+        start(graphs.start)..start(graphs.end)
     }
 
     /// The sum of two padded matrices of this shape, as `[nodes, width]`.
@@ -107,27 +109,22 @@ impl<T: Real> Panels<T> {
         self.depth * PANEL
     }
 
-    /// Number of values of all panels.
-    pub(crate) fn len(&self) -> usize {
-        self.values.len()
+    /// Where the panels of some graphs lie.
+    pub(crate) fn graphs(&self, graphs: Range<usize>) -> Range<usize> {
+        self.first[graphs.start] * self.size()..self.first[graphs.end] * self.size()
     }
 
     /// Where the panels of `count` columns from the local column `column` of a graph lie;
     /// `column` is a multiple of [`PANEL`].
     #[inline(always)]
-    pub(crate) fn range(
-        &self,
-        graph: usize,
-        column: usize,
-        count: usize,
-    ) -> std::ops::Range<usize> {
+    pub(crate) fn range(&self, graph: usize, column: usize, count: usize) -> Range<usize> {
         let start = self.first[graph] + column / PANEL;
         start * self.size()..(start + count.div_ceil(PANEL)) * self.size()
     }
 
     /// The panels at `range`.
     #[inline(always)]
-    pub(crate) fn at(&self, range: std::ops::Range<usize>) -> &[T] {
+    pub(crate) fn at(&self, range: Range<usize>) -> &[T] {
         &self.values[range]
     }
 
