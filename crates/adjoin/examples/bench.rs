@@ -19,10 +19,6 @@ use burn::{
 };
 use std::{error::Error, time::Instant};
 
-/// Tensors come and go in every step: an allocator that keeps their pages saves page faults.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 type Outcome<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
