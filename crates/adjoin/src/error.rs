@@ -7,7 +7,9 @@ use burn::tensor::DType;
 #[non_exhaustive]
 pub enum Error {
     /// An edge names a node that does not exist.
-    #[error("edge {entry} is ({row}, {column}), but the graph has {rows} rows and {columns} columns")]
+    #[error(
+        "edge {entry} is ({row}, {column}), but the graph has {rows} rows and {columns} columns"
+    )]
     NodeOutOfRange {
         /// Position of the edge in the input.
         entry: usize,
@@ -31,7 +33,9 @@ pub enum Error {
         expected: String,
     },
     /// Columns of a row that are not strictly increasing.
-    #[error("row {row} holds column {column} after column {previous} (entry {entry}): columns must increase")]
+    #[error(
+        "row {row} holds column {column} after column {previous} (entry {entry}): columns must increase"
+    )]
     UnsortedRow {
         /// The row.
         row: usize,

@@ -1,8 +1,6 @@
 //! The four networks that learners are compared on.
 
-use super::{
-    Conv, Gat, GatConfig, Gcn, GcnConfig, GcnII, GcnIIConfig, Sage, SageConfig,
-};
+use super::{Conv, Gat, GatConfig, Gcn, GcnConfig, GcnII, GcnIIConfig, Sage, SageConfig};
 use crate::{Adjacency, Error, Features, Key, Linear, LinearConfig, Pass, Result, ops};
 use burn::{
     module::Module,
@@ -85,7 +83,13 @@ impl BackboneConfig {
     ///
     /// # Errors
     /// If a setting is out of range.
-    pub fn init(&self, inputs: usize, outputs: usize, key: Key, device: &Device) -> Result<Backbone> {
+    pub fn init(
+        &self,
+        inputs: usize,
+        outputs: usize,
+        key: Key,
+        device: &Device,
+    ) -> Result<Backbone> {
         let positive = |name, value: usize| match value {
             0 => Err(Error::Setting { name, value: "0".into(), expected: "must be at least 1" }),
             _ => Ok(()),
@@ -94,7 +98,9 @@ impl BackboneConfig {
         positive("layers", self.layers)?;
         positive("heads", self.heads)?;
         positive("output_heads", self.output_heads)?;
-        for (name, value) in [("dropout", self.dropout), ("attention_dropout", self.attention_dropout)] {
+        for (name, value) in
+            [("dropout", self.dropout), ("attention_dropout", self.attention_dropout)]
+        {
             if !(0.0..1.0).contains(&value) {
                 let value = value.to_string();
                 return Err(Error::Setting { name, value, expected: "must be in [0, 1)" });
@@ -105,14 +111,19 @@ impl BackboneConfig {
         let mut widths = vec![between; self.layers + 1];
         widths[0] = inputs;
         widths[self.layers] = outputs;
-        let layers = (0..self.layers).map(|at| (at, widths[at], widths[at + 1], key.child(at as u64)));
+        let layers =
+            (0..self.layers).map(|at| (at, widths[at], widths[at + 1], key.child(at as u64)));
         Ok(match self.kind {
             BackboneKind::Gcn => Backbone::Gcn(Stack {
-                layers: layers.map(|(_, i, o, key)| GcnConfig::new(i, o).init(key, device)).collect(),
+                layers: layers
+                    .map(|(_, i, o, key)| GcnConfig::new(i, o).init(key, device))
+                    .collect(),
                 dropout: self.dropout,
             }),
             BackboneKind::Sage => Backbone::Sage(Stack {
-                layers: layers.map(|(_, i, o, key)| SageConfig::new(i, o).init(key, device)).collect(),
+                layers: layers
+                    .map(|(_, i, o, key)| SageConfig::new(i, o).init(key, device))
+                    .collect(),
                 dropout: self.dropout,
             }),
             BackboneKind::Gat => {
@@ -134,7 +145,8 @@ impl BackboneConfig {
                     .map(|layer| {
                         let config = GcnIIConfig::of_depth(self.hidden, self.lambda, layer);
                         let (alpha, variant) = (self.alpha, self.variant);
-                        GcnIIConfig { alpha, variant, ..config }.init(key.child(layer as u64), device)
+                        GcnIIConfig { alpha, variant, ..config }
+                            .init(key.child(layer as u64), device)
                     })
                     .collect(),
                 last: LinearConfig::new(self.hidden, outputs)

@@ -5,7 +5,7 @@
 //! scale: nothing of size `[edges, channels]` is built.
 
 use super::Conv;
-use crate::{Adjacency, Features, Key, LinearConfig, Linear, Pass, Result, Start, ops};
+use crate::{Adjacency, Features, Key, Linear, LinearConfig, Pass, Result, Start, ops};
 use burn::{
     module::{Module, Param, RunningState},
     tensor::{Device, Tensor},
@@ -37,9 +37,8 @@ impl EdgeConvConfig {
         let linear = LinearConfig::new(self.inputs, self.outputs)
             .with_bias(None)
             .with_start(Start::Uniform(2 * self.inputs));
-        let vector = |value: f64| {
-            Start::Constant(value).tensor([self.outputs], [1, 1], key, device)
-        };
+        let vector =
+            |value: f64| Start::Constant(value).tensor([self.outputs], [1, 1], key, device);
         EdgeConv {
             difference: linear.init(key.child(0), device),
             centre: linear.init(key.child(1), device),
@@ -90,7 +89,13 @@ impl Conv for EdgeConv {
             let statistics = Tensor::stack(running.map(RunningState::value_sync).to_vec(), 0);
             let (slope, epsilon) = (self.slope, self.epsilon);
             return ops::edgeconv_normalise(
-                topology, &extremes, &statistics, &scale, &shift, slope, epsilon,
+                topology,
+                &extremes,
+                &statistics,
+                &scale,
+                &shift,
+                slope,
+                epsilon,
             );
         }
         let (y, mean, variance) =

@@ -1,9 +1,7 @@
 //! GCN (Kipf and Welling, 2017): `Y = D^-1/2 (A + I) D^-1/2 X W + b`.
 
 use super::Conv;
-use crate::{
-    Adjacency, Features, Key, Linear, LinearConfig, Normalisation, Pass, Result,
-};
+use crate::{Adjacency, Features, Key, Linear, LinearConfig, Normalisation, Pass, Result};
 use burn::{
     module::Module,
     tensor::{Device, Tensor},

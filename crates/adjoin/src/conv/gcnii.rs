@@ -92,7 +92,8 @@ impl GcnII {
                 Ok(joined.matmul(mixed(&self.weight)))
             }
             Some(second) => {
-                let propagated = graph.aggregate(h)?.matmul(mixed(&self.weight) * (1.0 - self.alpha));
+                let propagated =
+                    graph.aggregate(h)?.matmul(mixed(&self.weight) * (1.0 - self.alpha));
                 Ok(propagated + initial.clone().matmul(mixed(second) * self.alpha))
             }
         }

@@ -157,24 +157,78 @@ impl DggConfig {
         self.candidates.validate()?;
         let positive = |x: f64| x > 0.0 && x.is_finite();
         let fraction = |x: f64| (0.0..1.0).contains(&x);
-        let (complete, mlp) =
-            (self.candidates.is_complete(), self.scorer.kind == Score::Mlp);
-        setting("encoder.width", &self.encoder.width, "must be at least 1", self.encoder.width > 0)?;
-        setting("encoder.dropout", &self.encoder.dropout, "must be in [0, 1)", fraction(self.encoder.dropout))?;
-        setting("edge_dropout", &self.edge_dropout, "must be in [0, 1)", fraction(self.edge_dropout))?;
-        setting("selector.lambda", &self.selector.lambda, "must be above 0", positive(self.selector.lambda))?;
-        setting("selector.shift", &self.selector.shift, "must be finite", self.selector.shift.is_finite())?;
+        let (complete, mlp) = (self.candidates.is_complete(), self.scorer.kind == Score::Mlp);
+        setting(
+            "encoder.width",
+            &self.encoder.width,
+            "must be at least 1",
+            self.encoder.width > 0,
+        )?;
+        setting(
+            "encoder.dropout",
+            &self.encoder.dropout,
+            "must be in [0, 1)",
+            fraction(self.encoder.dropout),
+        )?;
+        setting(
+            "edge_dropout",
+            &self.edge_dropout,
+            "must be in [0, 1)",
+            fraction(self.edge_dropout),
+        )?;
+        setting(
+            "selector.lambda",
+            &self.selector.lambda,
+            "must be above 0",
+            positive(self.selector.lambda),
+        )?;
+        setting(
+            "selector.shift",
+            &self.selector.shift,
+            "must be finite",
+            self.selector.shift.is_finite(),
+        )?;
         setting("sample.tau", &self.sample.tau, "must be above 0", positive(self.sample.tau))?;
-        setting("sample.noise", &self.sample.noise, "must be at least 0", self.sample.noise == 0.0 || positive(self.sample.noise))?;
+        setting(
+            "sample.noise",
+            &self.sample.noise,
+            "must be at least 0",
+            self.sample.noise == 0.0 || positive(self.sample.noise),
+        )?;
         setting("degree.width", &self.degree.width, "must be at least 1", self.degree.width > 0)?;
         if let DegreeRule::Fixed(k) = self.degree.rule {
             setting("degree.rule", &k, "a fixed degree must be above 0", positive(k))?;
         }
-        setting("scorer.messages", &true, "needs scorer.kind = \"mlp\"", mlp || !self.scorer.messages)?;
-        setting("scorer.edge_features", &true, "needs scorer.kind = \"mlp\"", mlp || !self.scorer.edge_features)?;
-        setting("scorer.messages", &true, "needs explicit candidates, not complete ones", !complete || !self.scorer.messages)?;
-        setting("scorer.edge_features", &true, "needs explicit candidates, not complete ones", !complete || !self.scorer.edge_features)?;
-        setting("self_loops", &"ranked", "needs explicit candidates, not complete ones", !complete || self.self_loops == SelfLoopRule::Outside)
+        setting(
+            "scorer.messages",
+            &true,
+            "needs scorer.kind = \"mlp\"",
+            mlp || !self.scorer.messages,
+        )?;
+        setting(
+            "scorer.edge_features",
+            &true,
+            "needs scorer.kind = \"mlp\"",
+            mlp || !self.scorer.edge_features,
+        )?;
+        setting(
+            "scorer.messages",
+            &true,
+            "needs explicit candidates, not complete ones",
+            !complete || !self.scorer.messages,
+        )?;
+        setting(
+            "scorer.edge_features",
+            &true,
+            "needs explicit candidates, not complete ones",
+            !complete || !self.scorer.edge_features,
+        )?;
+        setting(
+            "self_loops",
+            &"ranked",
+            "needs explicit candidates, not complete ones",
+            !complete || self.self_loops == SelfLoopRule::Outside,
+        )
     }
 
     /// The generator for features of width `inputs`, with weights drawn from `key`.

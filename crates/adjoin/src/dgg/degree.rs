@@ -107,11 +107,7 @@ impl InputDegrees {
             let data = TensorData::new(values, [graph.rows()]);
             Tensor::from_data(data, (&like.device(), like.dtype()))
         };
-        Ok(Self {
-            degrees: vector(counts),
-            means: vector(means),
-            deviations: vector(deviations),
-        })
+        Ok(Self { degrees: vector(counts), means: vector(means), deviations: vector(deviations) })
     }
 
     /// `(d - mean) / deviation`, `[nodes, 1]`; 0 where all degrees of a graph are equal.

@@ -2,12 +2,11 @@
 
 use super::{
     DegreeEstimator, DegreeRule, DggConfig, EdgeFeatures, Encoder, InputDegrees, Merge, SampleForm,
-    Scorer, SelfLoopRule,
-    scorer::NodeLevel,
+    Scorer, SelfLoopRule, scorer::NodeLevel,
 };
 use crate::{
-    Adjacency, Batch, Candidates, Csr, EdgeScores, Error, GraphInput, LearnedGraph,
-    Learner, Pass, Prepared, Result, SelfLoops,
+    Adjacency, Batch, Candidates, Csr, EdgeScores, Error, GraphInput, LearnedGraph, Learner, Pass,
+    Prepared, Result, SelfLoops,
     graph::positions_in,
     kernels::random::PairNoise,
     ops::{self, StreamScorer},
@@ -183,7 +182,8 @@ impl Dgg {
         };
         let e = sample.normalise(perturbed.clone(), pairs, log_mass)?;
         let mass = || ops::segment_sum(pairs, &e);
-        let k = self.degree.forward(&shared.latent, mass, shared.degrees.as_ref(), pass.child(2))?;
+        let k =
+            self.degree.forward(&shared.latent, mass, shared.degrees.as_ref(), pass.child(2))?;
         let scores = EdgeScores { pairs: pairs.clone(), log_scores: log_scores.clone() };
         self.finish(shared, scores, e, k, pass)
     }
@@ -226,7 +226,8 @@ impl Dgg {
             let data = TensorData::new(ones, [batch.nodes()]);
             Ok(Tensor::from_data(data, (&shared.latent.device(), shared.latent.dtype())))
         };
-        let k = self.degree.forward(&shared.latent, mass, shared.degrees.as_ref(), pass.child(2))?;
+        let k =
+            self.degree.forward(&shared.latent, mass, shared.degrees.as_ref(), pass.child(2))?;
         let step = self.config.selector.step();
         let reach = |k: f64| step.reach(k).min(u32::MAX as f64) as u32;
         let limits: Vec<u32> = ops::to_f64("degrees", &k)?.into_iter().map(reach).collect();

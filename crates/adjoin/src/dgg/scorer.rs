@@ -77,9 +77,8 @@ impl ScorerConfig {
             scalar: (mlp && self.edge_features).then(|| vector(3)),
             refine: (mlp && self.messages).then(|| linear(2 * width, width, Some(0.0), 4)),
             output: mlp.then(|| vector(5)),
-            offset: mlp.then(|| {
-                Param::from_tensor(Start::Constant(0.0).tensor([1], [1, 1], key, device))
-            }),
+            offset: mlp
+                .then(|| Param::from_tensor(Start::Constant(0.0).tensor([1], [1, 1], key, device))),
             kind: self.kind,
         }
     }
@@ -190,9 +189,7 @@ impl Scorer {
             return Ok(if self.kind == Score::Dot { NodeLevel::Dot } else { NodeLevel::Cosine });
         };
         let nodes = match (extra, &self.scalar) {
-            (Some(extra), Some(_)) => {
-                beside(latent.clone(), extra.degrees.clone())
-            }
+            (Some(extra), Some(_)) => beside(latent.clone(), extra.degrees.clone()),
             _ => latent.clone(),
         };
         let nodes = Features::from(nodes);

@@ -111,8 +111,7 @@ impl Csr {
                             Ok(j - range.start as u32)
                         } else {
                             let entry = entries.start + at;
-                            let row =
-                                self.pointers().partition_point(|&p| p as usize <= entry) - 1;
+                            let row = self.pointers().partition_point(|&p| p as usize <= entry) - 1;
                             Err(Error::BetweenGraphs { entry, row, column: j as usize })
                         }
                     })

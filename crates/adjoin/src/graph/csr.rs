@@ -159,7 +159,13 @@ impl Csr {
         for (entry, (row, column)) in edges.into_iter().enumerate() {
             if row.max(column) as usize >= nodes {
                 let (row, column) = (row as usize, column as usize);
-                return Err(Error::NodeOutOfRange { entry, row, column, rows: nodes, columns: nodes });
+                return Err(Error::NodeOutOfRange {
+                    entry,
+                    row,
+                    column,
+                    rows: nodes,
+                    columns: nodes,
+                });
             }
             both.extend([(row, column), (column, row)]);
         }

@@ -2,8 +2,8 @@
 
 use super::{LearnedGraph, Learner};
 use crate::{
-    Adjacency, CandidateRule, Error, GraphInput, Metric, Normalisation, Pass, Prepared,
-    Result, kernels::pairs::Similarity, ops,
+    Adjacency, CandidateRule, Error, GraphInput, Metric, Normalisation, Pass, Prepared, Result,
+    kernels::pairs::Similarity, ops,
 };
 use burn::module::Module;
 use serde::{Deserialize, Serialize};

@@ -27,9 +27,11 @@ pub fn consistency(logits: &[Tensor<2>], temperature: f64) -> Result<Tensor<1>> 
     let probabilities: Vec<Tensor<2>> =
         logits.iter().map(|logits| log_softmax(logits.clone(), 1).exp()).collect();
     let draws = probabilities.len() as f64;
-    let mean = probabilities.iter().skip(1).fold(probabilities[0].clone().detach(), |sum, p| {
-        sum + p.clone().detach()
-    }) / draws;
+    let mean = probabilities
+        .iter()
+        .skip(1)
+        .fold(probabilities[0].clone().detach(), |sum, p| sum + p.clone().detach())
+        / draws;
     let sharpened = mean.powf_scalar(1.0 / temperature);
     let target = sharpened.clone() / sharpened.sum_dim(1);
     let nodes = first.dims()[0].max(1) as f64;

@@ -40,13 +40,14 @@ impl TrainingPairs {
         if let Some(within) = within {
             within.same_shape("training pairs", &Csr::empty(nodes, nodes))?;
         }
-        let class: HashMap<u32, u32> = training.iter().copied().zip(labels.iter().copied()).collect();
+        let class: HashMap<u32, u32> =
+            training.iter().copied().zip(labels.iter().copied()).collect();
         let all = training.iter().flat_map(|&i| training.iter().map(move |&j| (i, j)));
         let pairs = match within {
             None => Csr::from_edges(nodes, nodes, all, SelfLoops::Drop)?,
-            Some(within) => within.filter(|_, i, j| {
-                i != j && class.contains_key(&i) && class.contains_key(&j)
-            }),
+            Some(within) => {
+                within.filter(|_, i, j| i != j && class.contains_key(&i) && class.contains_key(&j))
+            }
         };
         let same = pairs.iter().map(|(i, j)| class[&i] == class[&j]).collect();
         Ok(Self { pairs, same })

@@ -98,9 +98,13 @@ impl Candidates {
         match self {
             Self::Complete(batch) => batch
                 .ranges()
-                .flat_map(|range| std::iter::repeat_n(range.len().saturating_sub(1) as u32, range.len()))
+                .flat_map(|range| {
+                    std::iter::repeat_n(range.len().saturating_sub(1) as u32, range.len())
+                })
                 .collect(),
-            Self::Pairs(pairs) => pairs.pointers().windows(2).map(|pair| pair[1] - pair[0]).collect(),
+            Self::Pairs(pairs) => {
+                pairs.pointers().windows(2).map(|pair| pair[1] - pair[0]).collect()
+            }
         }
     }
 
@@ -241,7 +245,9 @@ impl CandidateRule {
                 .iter()
                 .map(|rule| rule.build_checked(inputs))
                 .reduce(|all, next| all?.union(&next?))
-                .unwrap_or_else(|| Ok(Candidates::Pairs(Csr::empty(inputs.batch.nodes(), inputs.batch.nodes())))),
+                .unwrap_or_else(|| {
+                    Ok(Candidates::Pairs(Csr::empty(inputs.batch.nodes(), inputs.batch.nodes())))
+                }),
         }
     }
 
