@@ -1,27 +1,21 @@
 //! Tables of text.
 
-/// Columns as wide as their widest cell; the first is aligned left, the others right.
+/// Columns as wide as their widest cell, below a header; numbers are aligned right, words left.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |at: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(at))
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let cells = |at: usize| rows.iter().filter_map(move |row| row.get(at));
+    let width = |at: usize| cells(at).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let is_number =
+        |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
+    let formats: Vec<(usize, bool)> =
+        (0..columns).map(|at| (width(at), cells(at).skip(1).all(is_number))).collect();
     let mut out = String::new();
     for row in rows {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .enumerate()
-            .map(|(at, (cell, &width))| match at {
-                0 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
-            })
-            .collect();
+        let cell = |(cell, &(width, number)): (&String, &(usize, bool))| match number {
+            true => format!("{cell:>width$}"),
+            false => format!("{cell:<width$}"),
+        };
+        let cells: Vec<String> = row.iter().zip(&formats).map(cell).collect();
         out.push_str(cells.join("  ").trim_end());
         out.push('\n');
     }
@@ -47,7 +41,9 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let rows = [vec!["a".to_string(), "1".into()], vec!["bcd".into(), "± 23".into()]];
-        assert_eq!(table(&rows), "a       1\nbcd  ± 23\n");
+        let rows = [["name", "n", "what"], ["a", "12 ± 3", "x"], ["bcd", "-4", "yz"]];
+        let rows = rows.map(|row| row.map(String::from).to_vec());
+        let expected = "name       n  what\na     12 ± 3  x\nbcd       -4  yz\n";
+        assert_eq!(table(&rows), expected);
     }
 }

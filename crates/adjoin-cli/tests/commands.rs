@@ -77,7 +77,7 @@ fn a_run_can_be_evaluated_predicted_exported_and_reported() {
 
     // Data that has changed since is noticed.
     fs::write(dataset.join("edges.csv"), "source,target\nn0,n1\n").unwrap();
-    let error = fail(place, &["evaluate", "run"], 2);
+    let error = fail(place, &["evaluate", "run"], 1);
     assert!(error.contains("has changed"), "{error}");
 }
 

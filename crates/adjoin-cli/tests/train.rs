@@ -182,13 +182,16 @@ fn wrong_words_are_explained() {
     assert!(error.contains("--task node"), "{error}");
     let error = fail(place, &["train", "--split", "ratio:0.9/0.9/0.9"], 2);
     assert!(error.contains("ratio"), "{error}");
+    let error = fail(place, &["train", "--set", "train.epochs=0"], 2);
+    assert!(error.contains("at least 1"), "{error}");
     fail(place, &["train", "--seeds", "0"], 2);
     fail(place, &["train", "--resume", "x", "--seeds", "3"], 2);
     let error = fail(place, &["train", "--config", "nowhere.toml"], 1);
     assert!(error.contains("nowhere.toml"), "{error}");
     let error = fail(place, &["train", "--resume", "nowhere"], 1);
     assert!(error.contains("no unfinished run"), "{error}");
-    assert_eq!(fs::read_dir(place).unwrap().count(), 0, "nothing is left behind");
+    let left = fs::read_dir(place.join("runs")).unwrap().count();
+    assert_eq!(left, 0, "nothing is left behind");
 }
 
 #[test]
@@ -258,6 +261,8 @@ fn a_run_that_is_interrupted_can_be_resumed() {
     write(config.replace("\nrate = 0.01", "\nrate = 0.02"));
     let error = fail(folder.path(), &["train", "--resume", "long"], 1);
     assert!(error.contains("another configuration"), "{error}");
+    // A process that was killed while saving leaves this; it must not end up among the results.
+    fs::write(work.join("seed-0.safetensors.tmp-1"), "half").unwrap();
     // Fewer epochs than are done: nothing is left to do but to write the results.
     write(config.replace("epochs = 10000000", "epochs = 1"));
     let json = succeed(folder.path(), &["train", "--resume", "long", "--json", "--quiet"]);
@@ -265,5 +270,6 @@ fn a_run_that_is_interrupted_can_be_resumed() {
     assert_eq!(json["out"], "long");
     assert!(json["runs"][0]["epochs"].as_u64().unwrap() >= 1, "{json}");
     assert!(folder.path().join("long/record.json").exists());
+    assert!(!folder.path().join("long/seed-0.safetensors.tmp-1").exists());
     assert!(!work.exists());
 }

@@ -8,6 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// What the name of an unfinished file ends with, before the number of the process.
+const TEMPORARY: &str = ".tmp-";
+
 /// Writes a file through a temporary one beside it, so that a crash leaves the old file or the new
 /// one, never a part. What is there and is no regular file (a pipe, a device) is written to directly.
 ///
@@ -19,7 +22,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         out.write_all(bytes).map_err(Error::file(path))?;
         return out.flush().map_err(Error::file(path));
     }
-    let temporary = sibling(path, &format!(".tmp-{}", std::process::id()));
+    let temporary = sibling(path, &format!("{TEMPORARY}{}", std::process::id()));
     let written = write_synced(&temporary, bytes)
         .and_then(|()| fs::rename(&temporary, path).map_err(Error::file(path)));
     match written {
@@ -48,6 +51,15 @@ pub fn write_new(path: &Path, bytes: &[u8], overwrite: bool) -> Result<()> {
         return Err(Error::Exists { path: path.into(), what: what.into() });
     }
     write(path, bytes)
+}
+
+/// Removes what a process that was killed was writing in a folder.
+pub(crate) fn remove_leftovers(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|e| e.file_name().to_string_lossy().contains(TEMPORARY)) {
+        // What cannot be removed does no harm.
+        let _ = fs::remove_file(entry.path());
+    }
 }
 
 /// The path with something added to its last part.

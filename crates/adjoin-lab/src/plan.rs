@@ -52,7 +52,7 @@ impl Plan {
                 self.fingerprint,
                 dataset.fingerprint()
             );
-            return Err(Error::Config { place: format!("dataset {}", self.dataset), what });
+            return Err(Error::Format { path: PathBuf::from(&self.dataset), what });
         }
         let spec: SplitSpec = self.split.parse()?;
         let split = match other {

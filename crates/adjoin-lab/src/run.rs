@@ -107,6 +107,7 @@ impl RunFolder {
         let folder = |learner| part(&work, &plan, learner);
         let configs = plan.learners.iter().map(|learner| read_config(&folder(learner)));
         let configs = configs.collect::<Result<Vec<Config>>>()?;
+        plan.learners.iter().for_each(|learner| files::remove_leftovers(&folder(learner)));
         Ok(Self { target, work, overwrite: false, plan, configs })
     }
 

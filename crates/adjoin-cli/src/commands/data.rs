@@ -131,7 +131,7 @@ fn info(name: &str, locations: &Locations) -> Done {
         ("features", dataset.features.columns().to_string()),
         ("classes", format!("{}: {}", dataset.classes(), dataset.class_names.join(", "))),
         ("homophily", dataset.homophily().map_or("unknown".into(), |h| format!("{h:.3}"))),
-        ("splits", if splits.is_empty() { "none".into() } else { splits.join("\n           ") }),
+        ("splits", if splits.is_empty() { "none".into() } else { splits.join("\n             ") }),
         ("default", dataset.default_split().map_or_else(|e| e.to_string(), |s| s.name)),
         ("fingerprint", dataset.fingerprint()),
     ];
@@ -139,7 +139,7 @@ fn info(name: &str, locations: &Locations) -> Done {
         rows.push(("source", known.source.into()));
         rows.push(("licence", known.licence.into()));
     }
-    print(rows.iter().map(|(key, value)| format!("{key:<11}{value}\n")).collect::<String>())
+    print(rows.iter().map(|(key, value)| format!("{key:<13}{value}\n")).collect::<String>())
 }
 
 fn download(name: &str, no_pip: bool, locations: Locations) -> Done {

@@ -214,14 +214,12 @@ fn resume(path: &Path) -> Result<(RunFolder, NodeDataset, Split), Failure> {
 fn stopped(folder: RunFolder, error: Error) -> Failure {
     let work = folder.work().to_path_buf();
     let resumable = folder.abandon();
-    let Failure::Failed(text) = Failure::from(error) else {
-        return Failure::Failed("training could not be set up".into());
-    };
-    match resumable {
-        true => {
-            Failure::Failed(format!("{text}\ngo on with: adjoin train --resume {}", work.display()))
+    match Failure::from(error) {
+        Failure::Failed(text) if resumable => {
+            let resume = format!("go on with: adjoin train --resume {}", work.display());
+            Failure::Failed(format!("{text}\n{resume}"))
         }
-        false => Failure::Failed(text),
+        other => other,
     }
 }
 

@@ -15,18 +15,54 @@ pub(super) struct Entry {
     pub bytes: Vec<u8>,
 }
 
+/// Where a visit is in a module, below a prefix. Enums are passed through: a network has its layers by
+/// the same names whatever kind it is.
+#[derive(Default)]
+struct Place {
+    prefix: String,
+    names: Vec<String>,
+}
+
+impl Place {
+    fn below(prefix: &str) -> Self {
+        Self { prefix: prefix.into(), names: Vec::new() }
+    }
+
+    fn enter(&mut self, name: &str, container: &str) {
+        if !container.starts_with("Enum:") {
+            self.names.push(name.to_string());
+        }
+    }
+
+    fn exit(&mut self, container: &str) {
+        if !container.starts_with("Enum:") {
+            self.names.pop();
+        }
+    }
+
+    /// The path in the module.
+    fn path(&self) -> String {
+        self.names.join(".")
+    }
+
+    /// The name of the tensor in the file.
+    fn name(&self) -> String {
+        format!("{}.{}", self.prefix, self.path())
+    }
+}
+
 /// Collects tensors.
 #[derive(Default)]
 pub(super) struct Writer {
     pub entries: BTreeMap<String, Entry>,
-    path: Vec<String>,
+    path: Place,
     ids: Vec<String>,
 }
 
 impl Writer {
     /// Adds the weights of a module below a name; gives `path=id` of each parameter.
     pub fn module(&mut self, name: &str, module: &impl Module) -> Vec<String> {
-        self.path = vec![name.to_string()];
+        self.path = Place::below(name);
         self.ids.clear();
         module.visit(self);
         std::mem::take(&mut self.ids)
@@ -50,16 +86,16 @@ impl ModuleVisitor for Writer {
         let shape = tensor.dims().to_vec();
         let values = tensor.to_data().convert::<f32>();
         let bytes = values.iter::<f32>().flat_map(f32::to_le_bytes).collect();
-        self.entries.insert(self.path.join("."), Entry { dtype: Dtype::F32, shape, bytes });
-        self.ids.push(format!("{}={}", self.path[1..].join("."), param.id.val()));
+        self.entries.insert(self.path.name(), Entry { dtype: Dtype::F32, shape, bytes });
+        self.ids.push(format!("{}={}", self.path.path(), param.id.val()));
     }
 
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_string());
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.path.enter(name, container);
     }
 
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
+    fn exit_module(&mut self, _name: &str, container: &str) {
+        self.path.exit(container);
     }
 }
 
@@ -68,7 +104,7 @@ impl ModuleVisitor for Writer {
 pub(super) struct Reader<'a> {
     entries: &'a BTreeMap<String, Entry>,
     ids: HashMap<&'a str, u64>,
-    path: Vec<String>,
+    path: Place,
     /// The first tensor that did not fit, and why.
     pub problem: Option<(String, String)>,
 }
@@ -80,13 +116,12 @@ impl<'a> Reader<'a> {
             Some((path, id.parse().ok()?))
         };
         let ids = ids.split_whitespace().filter_map(pair).collect();
-        Self { entries, ids, path: vec![prefix.into()], problem: None }
+        Self { entries, ids, path: Place::below(prefix), problem: None }
     }
 
     fn find(&self, shape: &[usize]) -> Result<(ParamId, TensorData), String> {
-        let path = self.path[1..].join(".");
-        let id = self.ids.get(path.as_str()).ok_or("the parameter has no identity")?;
-        let entry = self.entries.get(&self.path.join(".")).ok_or("no such tensor")?;
+        let id = self.ids.get(self.path.path().as_str()).ok_or("the parameter has no identity")?;
+        let entry = self.entries.get(&self.path.name()).ok_or("no such tensor")?;
         if entry.dtype != Dtype::F32 || entry.shape != shape {
             return Err(format!(
                 "{:?} {:?} in the file, F32 {shape:?} in the model",
@@ -109,18 +144,18 @@ impl ModuleMapper for Reader<'_> {
                 Param::from_mapped_value(id, tensor, mapper)
             }
             Err(what) => {
-                let name = self.path.join(".");
+                let name = self.path.name();
                 self.problem.get_or_insert((name, what));
                 param
             }
         }
     }
 
-    fn enter_module(&mut self, name: &str, _container: &str) {
-        self.path.push(name.to_string());
+    fn enter_module(&mut self, name: &str, container: &str) {
+        self.path.enter(name, container);
     }
 
-    fn exit_module(&mut self, _name: &str, _container: &str) {
-        self.path.pop();
+    fn exit_module(&mut self, _name: &str, container: &str) {
+        self.path.exit(container);
     }
 }
