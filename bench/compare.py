@@ -22,7 +22,7 @@ from pathlib import Path
 
 import reference
 
-OURS = "cargo run --release -q -p adjoin --example bench --"
+OURS = "target/release/examples/bench"
 GIB = 1 << 30
 
 
@@ -165,7 +165,7 @@ def main():
     if load > 0.5:
         print(f"the machine is busy (load {load:.1f}): the numbers will be noisy", file=sys.stderr)
     if options.ours == OURS:  # so that compiling is not part of the first run
-        subprocess.run(["cargo", "build", "--release", "-q", "-p", "adjoin", "--example", "bench"], check=True)
+        subprocess.run(["cargo", "build", "--release", "-q", "--workspace", "--example", "bench"], check=True)
 
     results, rows, failed = {}, [], []
     for name in chosen:

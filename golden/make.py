@@ -47,7 +47,7 @@ class Book:
 
     def put(self, name, value):
         if isinstance(value, (int, float)):
-            value = torch.tensor([value])
+            value = torch.tensor([value], dtype=torch.float64 if isinstance(value, float) else torch.int64)
         value = torch.as_tensor(value).detach()
         value = value.to(torch.float64 if value.is_floating_point() else torch.int64)
         assert name not in self.tensors, name
@@ -367,7 +367,9 @@ def gat(book):
     """Attention: softmax over row i of leaky_relu(a_src.h_j + a_dst.h_i, 0.2) + log a_ij.
 
     Row 5 is empty (its output is 0; with the bias, the bias). `layer.` is the convolution: h = x W, heads
-    concatenated, plus bias. `even.` is the same attention without the log a_ij term.
+    concatenated, plus bias. `even.` is the same attention without the log a_ij term. `loops_layer.` has a
+    self-loop of weight 1 at every node without one; `loops_average.` also averages the heads and has the
+    bias `b_mean`, the first entries of b.
     """
     n, features, heads, size = 7, 5, 2, 3
     c = Csr(n, n, random_pairs(book, n, n, 21, empty=(5,), loops=True, once=((0, 0), (1, 5))))
@@ -397,6 +399,17 @@ def gat(book):
     _, out = attend(transformed.reshape(n, heads, size), torch.log(weights)[:, None])
     inputs = {"x": x, "W": w, "b": b, "a_src": source, "a_dst": target, "weights": weights}
     book.result("layer.", out + b, inputs)
+
+    # what a layer makes of a graph: a loop of weight 1 at every node that has none
+    missing = [(i, i) for i in range(n) if (i, i) not in c.pairs]
+    order = sorted(range(c.entries + len(missing)), key=(c.pairs + missing).__getitem__)
+    log_weights = torch.cat([torch.log(weights), torch.zeros(len(missing)).double()])[order]
+    c = Csr(n, n, c.pairs + missing)
+    _, out = attend(transformed.reshape(n, heads, size), log_weights[:, None])
+    book.result("loops_layer.", out + b, inputs)
+    mean = out.reshape(n, heads, size).mean(1)
+    book.put("b_mean", b[:size])
+    book.result("loops_average.", mean + b[:size], inputs)
 
 
 # ------------------------------------------------------------------------------------------- selector
@@ -612,6 +625,7 @@ def gcnii(book):
     `variant.` relu((1-a) P H ((1-b) I + b W1) + a H0 ((1-b) I + b W2))
 
     P is given by its entries (`weights`, no normalisation here); `pre` is the value before relu.
+    `layer_plain.` and `layer_variant.`: before relu, with P = D^-1/2 (A + I) D^-1/2 of the same weights.
     """
     c, weights = conv_graph(book)
     size, alpha, beta = 5, 0.125, 0.375
@@ -627,6 +641,13 @@ def gcnii(book):
     for name, pre, extra in (("plain.", plain, {"W": w}), ("variant.", variant, {"W1": w1, "W2": w2})):
         book.put(name + "pre", clear(pre, 1e-4))
         book.result(name, torch.relu(pre), common | extra)
+
+    looped, with_loops = c.with_loops(weights)
+    moved = (1 - alpha) * looped.multiply(symmetric_norm(looped, with_loops), h)
+    plain = (moved + alpha * h0) @ ((1 - beta) * eye + beta * w)
+    variant = moved @ ((1 - beta) * eye + beta * w1) + alpha * h0 @ ((1 - beta) * eye + beta * w2)
+    book.result("layer_plain.", plain, common | {"W": w})
+    book.result("layer_variant.", variant, common | {"W1": w1, "W2": w2})
 
 
 @topic

@@ -106,17 +106,17 @@ fn several_learners_are_compared() {
     let output = run(folder.path(), &arguments);
     let (text, log) = (String::from_utf8(output.stdout.clone()).unwrap(), stderr(&output));
     assert!(output.status.success(), "{log}");
-    for part in ["none", "dropedge", "±", "difference", "runs/ring0-sage-none+dropedge/report.html"]
+    for part in ["none", "dropedge", "±", "difference", "runs/ring0-sage-none_dropedge/report.html"]
     {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert!(log.contains("dropedge seed 7"), "{log}");
     assert!(!text.contains('\x1b') && !log.contains('\x1b'), "colour is for terminals");
-    let page = fs::read_to_string(folder.path().join("runs/ring0-sage-none+dropedge/report.html"));
+    let page = fs::read_to_string(folder.path().join("runs/ring0-sage-none_dropedge/report.html"));
     assert!(page.unwrap().contains("dropedge"));
     // The next run of the same kind gets its own folder.
     let again = succeed(folder.path(), &arguments);
-    assert!(again.contains("runs/ring0-sage-none+dropedge-2/report.html"), "{again}");
+    assert!(again.contains("runs/ring0-sage-none_dropedge-2/report.html"), "{again}");
     let json = succeed(folder.path(), &[&arguments[..], &["--json", "-q"][..]].concat());
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap().as_array().unwrap().len(), 2);
 }

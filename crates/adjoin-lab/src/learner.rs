@@ -23,7 +23,8 @@ pub enum LearnerConfig {
 }
 
 /// Names that `--learner` takes.
-pub const LEARNERS: [&str; 6] = ["none", "knn", "dropedge", "dgg", "dgg-paper", "dgg-ref"];
+pub const LEARNERS: [&str; 7] =
+    ["none", "knn", "dropedge", "dgg", "dgg-star", "dgg-paper", "dgg-ref"];
 
 impl LearnerConfig {
     /// The default settings of a learner.
@@ -35,7 +36,7 @@ impl LearnerConfig {
             "none" => Self::None,
             "knn" => Self::Knn(KnnConfig::default()),
             "dropedge" => Self::Dropedge(DropEdgeConfig::default()),
-            "dgg" => Self::Dgg(Box::default()),
+            "dgg" | "dgg-star" => Self::Dgg(Box::default()),
             "dgg-paper" => Self::Dgg(Box::new(DggConfig::paper())),
             "dgg-ref" => Self::Dgg(Box::new(DggConfig::reference())),
             other => {

@@ -1,7 +1,6 @@
 //! What a run is to do: data, split, learners, seeds, and the configuration of each learner.
 
-use crate::{Config, Error, LearnerConfig, Result, presets};
-use adjoin::conv::BackboneKind;
+use crate::{Config, Error, LearnerConfig, Result, node::name_of, presets};
 use adjoin_data::{Locations, NodeDataset, Split, SplitSpec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -69,7 +68,7 @@ pub struct Wishes<'a> {
     /// Name of the dataset.
     pub dataset: &'a str,
     /// The network, if named.
-    pub backbone: Option<BackboneKind>,
+    pub backbone: Option<&'a str>,
     /// The learners, if named.
     pub learners: Option<&'a [String]>,
     /// A configuration file: its name and its text.
@@ -88,7 +87,7 @@ impl Wishes<'_> {
             Some((place, text)) => Told::read(place, text)?,
             None => Told::default(),
         };
-        let backbone = self.backbone.or(told.backbone).unwrap_or_default();
+        let backbone = self.backbone.or(told.backbone.as_deref()).unwrap_or("gcn");
         let learners = match (self.learners, told.learner) {
             (Some(named), _) => named.to_vec(),
             (None, Some(learner)) => vec![learner],
@@ -127,7 +126,7 @@ impl Wishes<'_> {
 /// What a configuration file says about the kinds of things.
 #[derive(Default)]
 struct Told {
-    backbone: Option<BackboneKind>,
+    backbone: Option<String>,
     learner: Option<String>,
 }
 
@@ -137,7 +136,7 @@ impl Told {
         let table: toml::Table = text.parse().unwrap_or_default();
         let has = |key: &str| table.contains_key(key);
         Ok(Self {
-            backbone: has("backbone").then_some(config.backbone.kind),
+            backbone: has("backbone").then(|| name_of(&config.backbone.kind)),
             learner: has("learner").then(|| kind(&config.learner).to_string()),
         })
     }
@@ -207,9 +206,9 @@ mod tests {
         assert_eq!((configs.len(), configs[0].0.as_str()), (1, "dropedge"));
         assert_eq!(configs[0].1.backbone.hidden, 5);
         let named = words(&["dgg"]);
-        let backbone = Some(BackboneKind::Sage);
+        let backbone = Some("sage");
         let other = Wishes { file, backbone, ..wishes(Some(&named), &[]) }.configs().unwrap();
-        assert_eq!(other[0].1.backbone.kind, BackboneKind::Sage);
+        assert_eq!(name_of(&other[0].1.backbone.kind), "sage");
         assert_eq!(kind(&other[0].1.learner), "dgg");
     }
 

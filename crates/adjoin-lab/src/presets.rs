@@ -1,16 +1,90 @@
-//! Settings that were measured to work, for every dataset, network and learner.
+//! Settings that were measured to work, in files that can be read and copied.
+//!
+//! A preset is put together from up to four files of `presets/`, later ones overriding earlier ones:
+//! the backbone's, the dataset's for that backbone, the learner's, and `consistency.toml` when the
+//! learner's name ends in `+consistency`. Each is a configuration file of its own.
 
-use crate::{Config, LearnerConfig, Result};
+use crate::{Config, Error, LEARNERS, LearnerConfig, Result};
 use adjoin::conv::{BackboneConfig, BackboneKind};
 
-/// The settings to start from.
+macro_rules! presets {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../presets/", $name, ".toml")))),*]
+    };
+}
+
+const FILES: &[(&str, &str)] = presets![
+    "gcn", "sage", "gat", "gcnii", "pubmed-gat", "citeseer-gcnii", "pubmed-gcnii", "dgg", "dgg-star", "knn",
+    "dropedge", "consistency",
+];
+
+/// Names that `--backbone` takes.
+pub const BACKBONES: [&str; 4] = ["gcn", "sage", "gat", "gcnii"];
+
+/// The settings for a dataset, a backbone and a learner, such as `dgg` or `dgg+consistency`.
 ///
 /// # Errors
-/// If there is no such learner.
-pub fn config(_dataset: &str, backbone: BackboneKind, learner: &str) -> Result<Config> {
-    Ok(Config {
-        backbone: BackboneConfig::of_kind(backbone),
-        learner: LearnerConfig::named(learner)?,
+/// If there is no such backbone or learner.
+pub fn config(dataset: &str, backbone: &str, learner: &str) -> Result<Config> {
+    let (base, consistent) = match learner.strip_suffix("+consistency") {
+        Some(base) => (base, true),
+        None => (learner, false),
+    };
+    let kind = match backbone {
+        "gcn" => BackboneKind::Gcn,
+        "sage" => BackboneKind::Sage,
+        "gat" => BackboneKind::Gat,
+        "gcnii" => BackboneKind::Gcnii,
+        other => {
+            let what = format!("there is no backbone {other:?}; choose one of {BACKBONES:?}");
+            return Err(Error::Config { place: "--backbone".into(), what });
+        }
+    };
+    let mut config = Config {
+        backbone: BackboneConfig::of_kind(kind),
+        learner: LearnerConfig::named(base)?,
         ..Config::default()
-    })
+    };
+    let of_dataset = format!("{dataset}-{backbone}");
+    let mut names = vec![backbone, of_dataset.as_str(), base];
+    if consistent {
+        names.push("consistency");
+    }
+    for name in names {
+        if let Some((_, text)) = FILES.iter().find(|(file, _)| *file == name) {
+            config = Config::from_toml(&format!("preset {name}.toml"), text, &config)?;
+        }
+    }
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_can_be_read_and_every_file_is_used() {
+        let mut used = std::collections::BTreeSet::new();
+        for dataset in ["cora", "citeseer", "pubmed", "my-own"] {
+            for backbone in BACKBONES {
+                for learner in LEARNERS {
+                    config(dataset, backbone, learner).unwrap();
+                    config(dataset, backbone, &format!("{learner}+consistency")).unwrap();
+                    used.extend([backbone.into(), learner.into(), format!("{dataset}-{backbone}")]);
+                }
+            }
+        }
+        used.insert("consistency".into());
+        for (name, _) in FILES {
+            assert!(used.contains(*name), "{name}.toml is never used");
+        }
+        assert_eq!(config("pubmed", "gcnii", "none").unwrap().backbone.layers, 16);
+        assert_eq!(config("cora", "gcn", "dgg+consistency").unwrap().train.samples, 4);
+    }
+
+    #[test]
+    fn unknown_names_are_errors() {
+        assert!(config("cora", "mlp", "none").unwrap_err().to_string().contains("gcnii"));
+        assert!(config("cora", "gcn", "magic").unwrap_err().to_string().contains("dropedge"));
+    }
 }

@@ -50,7 +50,7 @@ pub fn default_target(dataset: &str, config: &Config, learners: &[String]) -> Pa
     let safe = |c: char| if c.is_alphanumeric() || "._".contains(c) { c } else { '_' };
     let dataset: String = dataset.chars().map(safe).collect();
     let backbone = name_of(&config.backbone.kind);
-    let name = format!("{dataset}-{backbone}-{}", learners.join("+"));
+    let name = format!("{dataset}-{backbone}-{}", learners.join("_"));
     let free = |path: &PathBuf| !path.exists() && !files::sibling(path, PARTIAL).exists();
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let names = std::iter::once(name.clone()).chain(numbered);

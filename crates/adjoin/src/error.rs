@@ -1,5 +1,7 @@
 //! What can go wrong, said precisely.
 
+use burn::tensor::DType;
+
 /// Why a graph, a configuration or an input was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -117,6 +119,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// Refuses two element types that differ.
+    pub(crate) fn same_type(what: &'static str, a: DType, b: DType) -> Result<()> {
+        if a == b {
+            return Ok(());
+        }
+        Err(Self::Unsupported { what, found: format!("inputs of types {a:?} and {b:?}") })
+    }
+
     pub(crate) fn shape(
         what: &'static str,
         expected: impl std::fmt::Debug,

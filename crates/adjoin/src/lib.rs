@@ -1,7 +1,66 @@
-//! Learns, for every node of a graph, which neighbours it should have and how many.
-// Not `forbid`: `kernels/gemm.rs` wraps the matrix product of the `gemm` crate, which is an unsafe
-// function, and is the only file that allows itself unsafe code.
-#![deny(unsafe_code)]
+//! Learns, for every node of a graph, **which neighbours it should have and how many**, end to end
+//! with the network that uses them.
+//!
+//! The heart of the crate is the differentiable graph generator [`Dgg`] of "Learning Adaptive
+//! Neighborhoods for Graph Neural Networks" (ICCV 2023), as a [Burn](https://docs.rs/burn) module.
+//! Around it: sparse graphs with differentiable weights, the kernels that make them fast on a CPU,
+//! the convolutions that use them, and other ways to learn a structure to compare with.
+//!
+//! # In a Burn model
+//!
+//! A generator is a module like any other. It takes node features, and a graph if there is one, and
+//! gives a graph whose weights carry gradients:
+//!
+//! ```
+//! use adjoin::{Adjacency, Batch, Csr, DggConfig, Features, GraphInput, Key, Learner, Pass, SelfLoops};
+//! use adjoin::conv::{Conv, GcnConfig};
+//! use burn::tensor::{Device, Distribution, Tensor};
+//!
+//! # fn main() -> adjoin::Result<()> {
+//! let device = Device::flex().autodiff();
+//! let key = Key::new(42);
+//!
+//! // Four nodes in a ring, with eight features each.
+//! let ring = Csr::undirected(4, [(0, 1), (1, 2), (2, 3), (3, 0)], SelfLoops::Drop)?;
+//! let ring = Adjacency::unweighted(ring, &device);
+//! let x = Features::from(Tensor::<2>::random([4, 8], Distribution::Default, &device));
+//!
+//! let dgg = DggConfig::default().init(8, key.child(0), &device)?;
+//! let gcn = GcnConfig::new(8, 2).init(key.child(1), &device);
+//!
+//! let nodes = Batch::single(4);
+//! let pass = Pass::train(42, 0);
+//! let learned = dgg.learn(&GraphInput::new(&x, Some(&ring), &nodes), pass)?;
+//! let y = gcn.forward(&x, &learned.adjacency, pass)?;
+//! let gradients = y.square().sum().backward(); // reaches the generator through the edge weights
+//! # let _ = gradients;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The parts
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`graph`] | [`Csr`] topology, [`Adjacency`] (topology + weights), [`Features`], [`Candidates`], [`Batch`] |
+//! | [`dgg`] | encoder, scorer, samples, degree estimator, selector, and [`Dgg`] that joins them |
+//! | [`learner`] | the trait [`Learner`], and simpler learners: the graph as it is, k nearest, DropEdge |
+//! | [`conv`] | GCN, GraphSAGE, GAT, GCNII, EdgeConv behind one trait, and networks of them |
+//! | [`loss`] | losses on learned graphs: intermediate, low rank, sparsity; consistency over draws |
+//! | [`ops`] | the kernels as differentiable Burn operations |
+//! | [`kernels`] | plain-slice CPU kernels, forward and backward side by side |
+//!
+//! # Three habits
+//!
+//! * **Explicit randomness.** Every forward takes a [`Pass`]: training or evaluation, with the stream
+//!   of random numbers of this (seed, step). Results are bit-identical for any number of threads.
+//! * **Sparse stays sparse.** Bags of words are never densified, complete candidates are streamed,
+//!   and pairs are scored without `[pairs, 2 d]` arrays.
+//! * **Errors, not panics.** Shapes, settings and values that do not fit give a typed [`Error`] that
+//!   says what and where.
+//!
+//! Tensors live on Burn's `Flex` CPU device, in `f32` or `f64`.
+#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod conv;

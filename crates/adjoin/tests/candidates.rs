@@ -20,21 +20,19 @@ fn pairs(candidates: &Candidates) -> Csr {
 /// Steps between all pairs of nodes, by relaxing until nothing changes.
 fn steps(graph: &Csr) -> Vec<Vec<usize>> {
     let n = graph.rows();
-    let mut steps = vec![vec![usize::MAX; n]; n];
-    for source in 0..n {
-        steps[source][source] = 0;
+    let from = |source: usize| {
+        let mut steps = vec![usize::MAX; n];
+        steps[source] = 0;
         for length in 0..n {
-            for i in 0..n {
-                if steps[source][i] == length {
-                    for &j in graph.row(i) {
-                        let known = &mut steps[source][j as usize];
-                        *known = (*known).min(length + 1);
-                    }
+            for i in (0..n).filter(|&i| steps[i] == length).collect::<Vec<_>>() {
+                for &j in graph.row(i) {
+                    steps[j as usize] = steps[j as usize].min(length + 1);
                 }
             }
         }
-    }
-    steps
+        steps
+    };
+    (0..n).map(from).collect()
 }
 
 /// Personalised PageRank by power iteration on the dense matrix.
@@ -71,9 +69,9 @@ proptest! {
         let graph = graph(nodes, &edges);
         let found = pairs(&Candidates::hops(&graph, r).unwrap());
         let steps = steps(&graph);
-        for i in 0..nodes {
+        for (i, steps) in steps.iter().enumerate() {
             let expected: Vec<u32> = (0..nodes as u32)
-                .filter(|&j| j as usize != i && steps[i][j as usize] <= r)
+                .filter(|&j| j as usize != i && steps[j as usize] <= r)
                 .collect();
             prop_assert_eq!(found.row(i), &expected[..]);
         }
@@ -185,7 +183,10 @@ fn unions_join_and_complete_wins() {
     let edges = Candidates::input_edges(&graph).unwrap();
     assert_eq!(pairs(&edges).edges(), 2);
     let other = Candidates::Pairs(Csr::new(4, vec![0, 2, 2, 2, 2], vec![1, 2]).unwrap());
-    assert_eq!(pairs(&edges.union(&other).unwrap()).iter().collect::<Vec<_>>(), [(0, 1), (0, 2), (2, 3)]);
+    assert_eq!(
+        pairs(&edges.union(&other).unwrap()).iter().collect::<Vec<_>>(),
+        [(0, 1), (0, 2), (2, 3)]
+    );
     let complete = Candidates::Complete(Batch::single(4));
     assert_eq!(edges.union(&complete).unwrap(), complete);
     assert_eq!(complete.union(&edges).unwrap(), complete);

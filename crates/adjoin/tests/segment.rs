@@ -38,7 +38,9 @@ fn forward_equals_naive_loops() {
     let softmax: Vec<f64> = topology
         .iter()
         .zip(&v)
-        .map(|((i, _), v)| v.exp() / total(&normals(2, topology.edges())[topology.range(i as usize)]))
+        .map(|((i, _), v)| {
+            v.exp() / total(&normals(2, topology.edges())[topology.range(i as usize)])
+        })
         .collect();
     assert_close(&run(segment_softmax, &topology, &v), &softmax, 1e-12);
     let (x, y) = (normals(3, topology.rows()), normals(4, topology.columns()));
@@ -127,10 +129,10 @@ fn graphs_without_edges_or_nodes_work() {
 #[test]
 fn values_that_do_not_fit_are_refused() {
     let topology = graph(1, 4, 5, 2);
-    for (_, f) in EDGE_FUNCTIONS.into_iter().chain([
-        ("broadcast", broadcast_rows as Function),
-        ("gather", gather_columns as Function),
-    ]) {
+    for (_, f) in EDGE_FUNCTIONS
+        .into_iter()
+        .chain([("broadcast", broadcast_rows as Function), ("gather", gather_columns as Function)])
+    {
         let found = f(&topology, &tensor(&[0.0; 77], [77]));
         assert!(matches!(found, Err(Error::Shape { .. })));
     }

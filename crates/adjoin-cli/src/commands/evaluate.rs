@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   adjoin evaluate runs/cora-gcn-dgg
-  adjoin evaluate runs/cora-gcn-none+dgg/dgg --json
+  adjoin evaluate runs/cora-gcn-none_dgg/dgg --json
       one of several learners that were trained together
   adjoin evaluate runs/mine-gcn-dgg --dataset ./newer-graph")]
 pub struct Evaluate {

@@ -8,8 +8,8 @@ use std::{io::IsTerminal, path::PathBuf};
 
 /// Export the learned graph of a run
 ///
-/// The graph is that of the seed with the best validation result, as it is without noise. Edges are directed:
-/// source receives from target.
+/// The graph is that of the first seed, as it is without noise. Edges are directed: source receives
+/// from target.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -25,3 +25,14 @@ fn deliver(bytes: &[u8], out: Option<&Path>, overwrite: bool) -> Done {
         None => print_bytes(bytes),
     }
 }
+
+/// The command line as it could be typed again.
+fn command_line() -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_=./:,+@%".contains(c);
+    let quote = |word: String| match !word.is_empty() && word.chars().all(plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    let words = std::env::args_os().skip(1).map(|word| quote(word.to_string_lossy().into_owned()));
+    std::iter::once("adjoin".to_string()).chain(words).collect::<Vec<_>>().join(" ")
+}

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   adjoin report runs/cora-gcn-none runs/cora-gcn-dgg --out compare.html
-  adjoin report runs/cora-gcn-none+dgg --out page.html
+  adjoin report runs/cora-gcn-none_dgg --out page.html
       all learners that were trained together")]
 pub struct Report {
     /// Folders of runs

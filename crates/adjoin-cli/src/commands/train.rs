@@ -2,19 +2,19 @@
 
 mod summary;
 
-use super::all_threads;
+use super::{all_threads, command_line};
 use crate::{
     failure::{Done, Failure, print},
     progress::{Show, Watch, catch_interrupts},
 };
-use adjoin::conv::BackboneKind;
 use adjoin_data::{Locations, NodeDataset, Split, SplitSpec};
 use adjoin_lab::{
     Error,
     plan::{Plan, Wishes},
+    presets::BACKBONES,
     run::{self, RunFolder},
 };
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, builder::PossibleValuesParser};
 use std::path::{Path, PathBuf};
 
 /// Train a network with one or more learners of its graph, over several seeds
@@ -45,9 +45,10 @@ pub struct Train {
     #[arg(long, value_enum, default_value_t = Task::Node)]
     task: Task,
     /// The network: gcn, sage, gat or gcnii [default: gcn]
-    #[arg(long, value_enum)]
-    backbone: Option<Backbone>,
-    /// Learners of the graph, with commas between: none, knn, dropedge, dgg, dgg-paper, dgg-ref
+    #[arg(long, value_parser = PossibleValuesParser::new(BACKBONES), hide_possible_values = true)]
+    backbone: Option<String>,
+    /// Learners of the graph, with commas between: none, knn, dropedge, dgg, dgg-star, dgg-paper,
+    /// dgg-ref; with +consistency after a name, predictions over several draws are made to agree
     /// [default: none,dgg]
     #[arg(long, value_delimiter = ',')]
     learner: Option<Vec<String>>,
@@ -103,30 +104,6 @@ enum Task {
     Points,
 }
 
-/// The networks, by the names they have in configurations.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Backbone {
-    /// Graph convolutions
-    Gcn,
-    /// GraphSAGE
-    Sage,
-    /// Graph attention
-    Gat,
-    /// Deep GCNII
-    Gcnii,
-}
-
-impl From<Backbone> for BackboneKind {
-    fn from(backbone: Backbone) -> Self {
-        match backbone {
-            Backbone::Gcn => Self::Gcn,
-            Backbone::Sage => Self::Sage,
-            Backbone::Gat => Self::Gat,
-            Backbone::Gcnii => Self::Gcnii,
-        }
-    }
-}
-
 impl Train {
     /// Runs the command.
     pub fn run(self) -> Done {
@@ -171,7 +148,7 @@ impl Train {
         let dataset = adjoin_data::load(name, &locations)?;
         let wishes = Wishes {
             dataset: &dataset.name,
-            backbone: self.backbone.map(BackboneKind::from),
+            backbone: self.backbone.as_deref(),
             learners: self.learner.as_deref(),
             file: text.as_ref().map(|(place, text)| (place.as_str(), text.as_str())),
             settings: &self.set,
@@ -238,15 +215,4 @@ fn absolute_if_path(name: &str, locations: &Locations) -> String {
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
-}
-
-/// The command line as it could be typed again.
-fn command_line() -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_=./:,+@%".contains(c);
-    let quote = |word: String| match !word.is_empty() && word.chars().all(plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    let words = std::env::args_os().skip(1).map(|word| quote(word.to_string_lossy().into_owned()));
-    std::iter::once("adjoin".to_string()).chain(words).collect::<Vec<_>>().join(" ")
 }

@@ -205,9 +205,8 @@ impl Experiment<'_> {
     fn outcome(&self, outcomes: Vec<SeedOutcome>) -> Result<Outcome> {
         let count = outcomes.len().max(1) as f64;
         let ms_per_step = 1e3 * outcomes.iter().map(|o| o.step_seconds).sum::<f64>() / count;
-        // The graph of the seed with the best validation result stands for the run.
-        let shown = outcomes.iter().max_by(|a, b| a.record.valid.total_cmp(&b.record.valid));
-        let graph = shown.map(|outcome| self.graph_record(&outcome.best)).transpose()?;
+        // The graph of the first seed stands for the run.
+        let graph = outcomes.first().map(|outcome| self.graph_record(&outcome.best)).transpose()?;
         let (seeds, best) = outcomes.into_iter().map(|o| (o.record, o.best)).unzip();
         let record = RunRecord {
             task: "node".into(),

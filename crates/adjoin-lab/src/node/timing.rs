@@ -1,6 +1,6 @@
 //! How long a training step takes.
 
-use super::{NodeData, Trainer};
+use super::{NodeData, Trainer, name_of};
 use crate::{Result, labels::SplitLabels, presets};
 use adjoin::conv::{BackboneConfig, BackboneKind};
 use burn::tensor::Device;
@@ -16,7 +16,7 @@ const WARM_UP: usize = 2;
 pub fn step_milliseconds(kind: BackboneKind, learner: &str, budget: Duration) -> Result<f64> {
     let dataset = adjoin_data::cora()?;
     let split = dataset.default_split()?;
-    let mut config = presets::config(&dataset.name, kind, learner)?;
+    let mut config = presets::config(&dataset.name, &name_of(&kind), learner)?;
     // The published networks, whatever the preset chose: these are what the reference runs.
     config.backbone = BackboneConfig::of_kind(kind);
     config.train.samples = 1;

@@ -9,6 +9,8 @@ pub struct Run<'a> {
     pub record: &'a RunRecord,
     /// `GCN with DGG`; numbered when two runs would have the same name.
     pub name: String,
+    /// The name with the data it ran on, where the page has several kinds.
+    pub label: String,
     pub test: Summary,
     pub valid: Summary,
     /// The run this one is measured against, by position, and the difference to it.
@@ -30,7 +32,7 @@ pub fn compare(records: &[RunRecord]) -> Result<(Vec<Run<'_>>, Vec<Group>), Repo
         if !(test.mean.is_finite() && valid.mean.is_finite()) {
             return Err(ReportError::NotFinite { run: name });
         }
-        runs.push(Run { record, name, test, valid, against: None });
+        runs.push(Run { record, label: name.clone(), name, test, valid, against: None });
     }
     let mut groups: Vec<Group> = Vec::new();
     for (i, run) in runs.iter().enumerate() {
@@ -53,7 +55,29 @@ pub fn compare(records: &[RunRecord]) -> Result<(Vec<Run<'_>>, Vec<Group>), Repo
             }
         }
     }
+    label_by_data(&mut runs, &groups);
     Ok((runs, groups))
+}
+
+/// Outside its group's table a run needs its data in its label: the dataset, and the split where one
+/// dataset comes with several.
+fn label_by_data(runs: &mut [Run], groups: &[Group]) {
+    let dataset_of = |runs: &[Run], g: &Group| runs[g[0]].record.dataset.clone();
+    let datasets: Vec<String> = groups.iter().map(|g| dataset_of(runs, g)).collect();
+    for (group, dataset) in groups.iter().zip(&datasets) {
+        let alone = datasets.iter().filter(|d| *d == dataset).count() == 1;
+        for &i in group {
+            let Run { record, name, .. } = &runs[i];
+            runs[i].label = match (groups.len(), alone) {
+                (1, _) => name.clone(),
+                (_, true) => format!("{name}, {}", spelling(dataset)),
+                _ => {
+                    let hash: String = record.split_hash.chars().take(6).collect();
+                    format!("{name}, {} {} {hash}", spelling(dataset), record.split)
+                }
+            };
+        }
+    }
 }
 
 fn comparable(a: &RunRecord, b: &RunRecord) -> bool {

@@ -37,6 +37,7 @@ function explorer() {
   const render = (focusCentre) => {
     const links = state.data.links(state.node);
     facts(state.data, state.node, links);
+    classLegend(state.data, [state.node, ...links.map((l) => l.to)]);
     if (state.width) {
       map.replaceChildren(neighbourhood(state.data, state.node, links, state.width, visit));
       if (focusCentre) map.querySelector(".centre").focus();
@@ -56,7 +57,6 @@ function explorer() {
     state.data = view(data);
     state.past = [];
     state.rank = -1;
-    classLegend(state.data);
     state.node = firstNode(state.data);
     if (state.data.rows) render(false);
   };
@@ -82,7 +82,7 @@ function explorer() {
 // A node to begin with: few enough links to read, and of every kind where there is such a node.
 function firstNode(data) {
   const few = data.changed.filter((i) => data.pointers[i + 1] - data.pointers[i] <= 12);
-  return few.find((i) => data.totals[i].every((n) => n >= 2)) ?? few.find((i) => data.totals[i].every((n) => n > 0)) ?? few[0] ?? 0;
+  return few.find((i) => data.totals[i].every((n) => n >= 2)) ?? few.find((i) => data.totals[i].every((n) => n > 0)) ?? few[0] ?? data.changed.at(-1) ?? 0;
 }
 
 function sentence(data, node) {
@@ -98,8 +98,9 @@ function facts(data, node, links) {
   const before = links.filter((l) => l.fate !== 1);
   const after = links.filter((l) => l.fate !== 2);
   const k = data.k.length ? ` Its learned k is ${brief(data.k[node])}.` : "";
-  const shown = links.length < kept + added + dropped ? ` Only ${links.length} of ${kept + added + dropped} links are shown, the strongest first.` : "";
-  const share = label < 0 ? "" : ` Of its neighbours, ${same(before)} of ${before.length} had its class before, ${same(after)} of ${after.length} have it now.`;
+  const cut = links.length < kept + added + dropped;
+  const shown = cut ? ` Only ${links.length} of ${kept + added + dropped} links are shown, the strongest first.` : "";
+  const share = label < 0 ? "" : ` Of ${cut ? "the neighbours shown" : "its neighbours"}, ${same(before)} of ${before.length} had its class before, ${same(after)} of ${after.length} have it now.`;
   byId("node-facts").replaceChildren(
     html("h3", {}, data.ids[node]),
     html("p", {}, `${data.nameOf(node)}, ${PARTS[data.part[node]] ?? PARTS[0]}. The network says ${data.className(guess)}${verdict}.`),
@@ -126,7 +127,7 @@ function neighbourhood(data, node, links, width, visit) {
   const places = ring(links.length, width, height, radius);
   const strongest = Math.max(...links.map((l) => l.weight), 1e-12);
   const [cx, cy] = [width / 2, height / 2];
-  const thickness = (l) => (l.fate === 2 ? 2 : 1.25 + 5.5 * (l.weight / strongest));
+  const thickness = (l) => (l.fate === 2 ? 2 : 1.25 + (links.length > 18 ? 3 : 5.5) * (l.weight / strongest));
   const edges = links.map((l, i) => svg("line", {
     class: `edge ${FATES[l.fate]}`, x1: cx, y1: cy, x2: places[i].x, y2: places[i].y, "stroke-width": thickness(l).toFixed(2),
   }));
@@ -145,7 +146,7 @@ function disc(data, node, x, y, radius) {
   const c = data.labels[node];
   return [
     svg("circle", { class: "halo", cx: x, cy: y, r: radius + 4 }),
-    svg("circle", { class: "disc", cx: x, cy: y, r: radius, style: `fill:${fillOf(c)}` }),
+    svg("circle", { class: c < 0 ? "disc unknown" : "disc", cx: x, cy: y, r: radius, style: `fill:${fillOf(c)}` }),
     svg("text", { class: "letter", x, y, style: `fill:${inkOf(c)};font-size:${Math.round(radius * 0.95)}px`, "aria-hidden": "true" }, letter(c)),
   ];
 }
@@ -201,7 +202,7 @@ function rove(root, items) {
   });
 }
 
-const swatch = (c) => html("span", { class: "swatch", style: `background:${fillOf(c)};color:${inkOf(c)}`, "aria-hidden": "true" }, letter(c));
+const swatch = (c) => html("span", { class: c < 0 ? "swatch unknown" : "swatch", style: `background:${fillOf(c)};color:${inkOf(c)}`, "aria-hidden": "true" }, letter(c));
 
 function linkTable(data, links, visit) {
   const row = (l) => {
@@ -226,7 +227,10 @@ function linkLegend() {
   html("li", {}, "thicker: more weight"));
 }
 
-function classLegend(data) {
-  const known = data.classes.map((name, c) => html("li", {}, swatch(c), html("span", {}, name)));
-  byId("class-legend").replaceChildren(...known);
+// All classes when they are few, else those on show.
+function classLegend(data, nodes) {
+  const seen = new Set(nodes.map((i) => data.labels[i]));
+  const wanted = data.classes.map((_, c) => c).filter((c) => data.classes.length <= 10 || seen.has(c));
+  if (seen.has(-1)) wanted.push(-1);
+  byId("class-legend").replaceChildren(...wanted.map((c) => html("li", {}, swatch(c), html("span", {}, data.className(c)))));
 }

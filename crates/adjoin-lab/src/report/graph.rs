@@ -145,8 +145,8 @@ pub fn explorer(g: &GraphRecord, limit: usize) -> Explorer<'_> {
     }
 }
 
-/// All nodes when they are few enough; else half of the limit from the best connected, and half
-/// evenly from the rest.
+/// All nodes when they are few enough; else half of the limit from the best connected, a tenth evenly
+/// from the others, and the neighbours of these, so that one can walk on from them.
 fn chosen(g: &GraphRecord, limit: usize) -> Vec<usize> {
     let n = g.node_ids.len();
     if n <= limit {
@@ -157,8 +157,23 @@ fn chosen(g: &GraphRecord, limit: usize) -> Vec<usize> {
     order.sort_by_key(|&i| (std::cmp::Reverse(size(i)), i));
     let mut rest = order.split_off(limit / 2);
     rest.sort_unstable();
-    let wanted = limit - order.len();
-    order.extend((0..wanted).map(|at| rest[at * rest.len() / wanted]));
+    let sample = limit / 10;
+    let mut at = order.len();
+    order.extend((0..sample).map(|s| rest[s * rest.len() / sample]));
+
+    let mut taken = vec![false; n];
+    order.iter().for_each(|&i| taken[i] = true);
+    while order.len() < limit && at < order.len() {
+        for link in links(g, order[at]) {
+            let to = link.to as usize;
+            if order.len() < limit && !std::mem::replace(&mut taken[to], true) {
+                order.push(to);
+            }
+        }
+        at += 1;
+    }
+    let missing = limit - order.len();
+    order.extend(rest.into_iter().filter(|&i| !taken[i]).take(missing));
     order
 }
 
@@ -211,7 +226,7 @@ pub fn panel(g: &GraphRecord, at: usize, name: &str, limit: usize) -> String {
     if nodes > limit {
         let _ = write!(
             out,
-            r#"<p class="note">The explorer below carries {} of this graph's {} nodes: the best connected ones and an even sample of the others. All numbers above are of the whole graph.</p>"#,
+            r#"<p class="note">The explorer below carries {} of this graph's {} nodes: the best connected ones, an even sample of the others, and neighbours of these. All numbers above are of the whole graph.</p>"#,
             number(limit),
             number(nodes)
         );
@@ -344,6 +359,8 @@ mod tests {
         g.check().unwrap();
         let e = explorer(&g, 40);
         assert_eq!((e.totals.len(), e.pointers.len()), (40, 41));
+        let inside = e.neighbours.iter().filter(|&&j| j < 40).count();
+        assert!(inside * 2 > e.neighbours.len(), "most links can be walked, not {inside}");
         assert_eq!(e.fates.len(), e.neighbours.len());
         assert!(e.ids.len() > 40 && e.neighbours.iter().all(|&j| (j as usize) < e.ids.len()));
         let mut ids = e.ids.clone();

@@ -51,8 +51,10 @@ pub fn render(runs: &[RunRecord]) -> Result<String, ReportError> {
             graph.check().map_err(named)?;
         }
     }
-    let graphs: Vec<_> =
-        runs.iter().filter_map(|r| r.record.graph.as_ref().map(|g| (r.name.as_str(), g))).collect();
+    let graphs: Vec<_> = runs
+        .iter()
+        .filter_map(|r| r.record.graph.as_ref().map(|g| (r.label.as_str(), g)))
+        .collect();
     let nodes: usize = graphs.iter().map(|g| g.1.node_ids.len()).sum();
     let limit = if nodes > graph::ALL_NODES { graph::SOME_NODES } else { nodes };
 
@@ -61,10 +63,16 @@ pub fn render(runs: &[RunRecord]) -> Result<String, ReportError> {
     for group in &groups {
         let _ = writeln!(account, "<p>{}</p>", escape(&compare::account(&runs, group)));
         let differences = compare::differences(&runs, group);
-        if !differences.is_empty() {
-            let items: String =
-                differences.iter().map(|d| format!("<li>{}</li>", escape(d))).collect();
-            let _ = writeln!(account, "<ul>{items}</ul>");
+        match &differences[..] {
+            [] => {}
+            [one] => {
+                let _ = writeln!(account, "<p>{}</p>", escape(one));
+            }
+            many => {
+                let items: String =
+                    many.iter().map(|d| format!("<li>{}</li>", escape(d))).collect();
+                let _ = writeln!(account, "<ul>{items}</ul>");
+            }
         }
     }
     let mut panels = String::new();

@@ -51,7 +51,7 @@ pub struct Curve {
 pub fn payload<'a>(runs: &'a [Run<'a>], limit: usize) -> Payload<'a> {
     let graphs = runs.iter().filter_map(|run| {
         run.record.graph.as_ref().map(|g| GraphData {
-            name: &run.name,
+            name: &run.label,
             has_k: !g.degrees.is_empty(),
             degrees: graph::histogram(g),
             explorer: graph::explorer(g, limit),
@@ -61,7 +61,7 @@ pub fn payload<'a>(runs: &'a [Run<'a>], limit: usize) -> Payload<'a> {
         runs: runs
             .iter()
             .map(|run| RunData {
-                name: &run.name,
+                name: &run.label,
                 curve: curve(&run.record.seeds),
                 best: run
                     .record

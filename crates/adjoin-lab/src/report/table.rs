@@ -188,8 +188,8 @@ pub fn curve_summary(runs: &[Run]) -> String {
         let epochs = run.record.seeds.iter().map(|s| s.epochs as f64).sum::<f64>() / n;
         let _ = write!(
             out,
-            "<li>{}: best validation {} % at epoch {best:.0} of {epochs:.0}{}.</li>",
-            escape(&run.name),
+            "<li>{}: best validation {}\u{a0}% at epoch {best:.0} of {epochs:.0}{}.</li>",
+            escape(&run.label),
             percent(run.valid.mean),
             if run.record.seeds.len() > 1 { " on average" } else { "" }
         );

@@ -89,6 +89,7 @@ fn runs_on_different_splits_are_never_paired() {
     assert!(!page.contains("paired over"));
     assert_eq!(page.matches("<table class=\"cards compare\"").count(), 2);
     assert_eq!(title(&page), "2 runs in 2 settings: Cora");
+    assert!(page.contains(r#""name":"GCN with DGG, Cora public anothe""#));
 }
 
 #[test]

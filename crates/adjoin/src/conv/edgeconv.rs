@@ -65,8 +65,10 @@ pub struct EdgeConv {
     pub scale: Param<Tensor<1>>,
     /// Shift of the batch norm.
     pub shift: Param<Tensor<1>>,
-    running_mean: RunningState<Tensor<1>>,
-    running_variance: RunningState<Tensor<1>>,
+    /// Mean of the messages, as evaluation uses it.
+    pub running_mean: RunningState<Tensor<1>>,
+    /// Their variance, as evaluation uses it.
+    pub running_variance: RunningState<Tensor<1>>,
     slope: f64,
     epsilon: f64,
     momentum: f64,
@@ -83,7 +85,7 @@ impl Conv for EdgeConv {
         let (p, q) = (&from_neighbour, &from_centre);
         if !pass.has_dropout() {
             let running = [&self.running_mean, &self.running_variance];
-            let statistics = Tensor::stack(running.map(RunningState::value).to_vec(), 0);
+            let statistics = Tensor::stack(running.map(RunningState::value_sync).to_vec(), 0);
             let extremes = ops::edgeconv_extremes(topology, p, q, &scale)?;
             let (slope, epsilon) = (self.slope, self.epsilon);
             return ops::edgeconv_normalise(
@@ -93,8 +95,10 @@ impl Conv for EdgeConv {
         let (y, mean, variance) =
             ops::edgeconv(topology, p, q, &scale, &shift, self.slope, self.epsilon)?;
         for (running, batch) in [(&self.running_mean, mean), (&self.running_variance, variance)] {
-            let kept = running.value().detach() * (1.0 - self.momentum);
+            let kept = running.value_sync().detach() * (1.0 - self.momentum);
             running.update(kept + batch.detach() * self.momentum);
+            // An update is held back until it is asked for; saved modules must not miss it.
+            running.value_sync();
         }
         Ok(y)
     }

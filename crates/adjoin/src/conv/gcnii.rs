@@ -3,7 +3,7 @@
 
 use super::Conv;
 use crate::{
-    Adjacency, Error, Features, Key, Normalisation, Pass, Result, Start,
+    Adjacency, Error, Features, Key, Normalisation, Pass, Result, Start, linear::identity,
 };
 use burn::{
     module::{Module, Param},
@@ -76,11 +76,13 @@ impl GcnII {
         if h.dims()[1] != width {
             return Err(Error::shape("GCNII: features", [h.dims()[0], width], h.dims()));
         }
+        Error::same_type("GCNII", h.dtype(), self.weight.val().dtype())?;
+        Error::same_type("GCNII: initial features", h.dtype(), initial.dtype())?;
         let graph = graph.prepare(Normalisation::Symmetric, true)?;
         // The identity goes into the small matrix, not into another pass over all nodes.
         let mixed = |weight: &Param<Tensor<2>>| {
             let weight = weight.val();
-            let eye = Tensor::<2>::eye(width, &weight.device()).cast(weight.dtype());
+            let eye = identity(width, &weight);
             weight * self.beta + eye * (1.0 - self.beta)
         };
         match &self.initial {

@@ -2,7 +2,7 @@
 //! `y_i = x_i W_self + (sum_j a_ij x_j / sum_j a_ij) W_neighbours + b`.
 
 use super::Conv;
-use crate::{Adjacency, Features, Key, Linear, LinearConfig, Normalisation, Pass, Result};
+use crate::{Adjacency, Error, Features, Key, Linear, LinearConfig, Normalisation, Pass, Result};
 use burn::{
     module::Module,
     tensor::{Device, Tensor},
@@ -44,6 +44,11 @@ pub struct Sage {
 
 impl Conv for Sage {
     fn forward(&self, x: &Features, graph: &Adjacency, _pass: Pass) -> Result<Tensor<2>> {
+        let topology = graph.topology();
+        if topology.rows() != topology.columns() {
+            let found = [topology.rows(), topology.columns()];
+            return Err(Error::shape("GraphSAGE: graph", [topology.rows(); 2], found));
+        }
         let graph = graph.prepare(Normalisation::Row, false)?;
         // The mean is linear: averaging after the product handles narrow features.
         let neighbours = graph.aggregate(&self.neighbours.product(x)?)?;

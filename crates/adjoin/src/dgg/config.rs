@@ -6,6 +6,7 @@ use super::{
 use crate::{
     CandidateRule, Error, Result,
     kernels::{random::Key, selector::Step},
+    learner::KnnConfig,
 };
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,11 @@ pub enum SelfLoopRule {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DggConfig {
+    /// Nearest neighbours to add to the input graph before anything else: where good edges are
+    /// missing, choosing among the given ones is not enough. The generator then works on the joined
+    /// graph as if it had been given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub augment: Option<KnnConfig>,
     /// Which pairs may become edges.
     pub candidates: CandidateRule,
     /// The node encoder.
@@ -71,6 +77,8 @@ pub struct DggConfig {
     pub symmetric: bool,
     /// Fraction of learned edges left out of a training step.
     pub edge_dropout: f64,
+    /// Multiply learned weights by the input weights of the edges that have one.
+    pub keep_weights: bool,
     /// What becomes of the input graph.
     pub merge: MergeRule,
 }
@@ -146,6 +154,7 @@ impl DggConfig {
             let value = value.to_string();
             if holds { Ok(()) } else { Err(Error::Setting { name, value, expected }) }
         };
+        self.candidates.validate()?;
         let positive = |x: f64| x > 0.0 && x.is_finite();
         let fraction = |x: f64| (0.0..1.0).contains(&x);
         let (complete, mlp) =

@@ -1,6 +1,7 @@
 //! The learned neighbourhood size `k_i` (the paper's Eq. 8 and 9).
 
-use crate::{Csr, Error, Linear, LinearConfig, Pass, Result, kernels::random::Key, ops};
+use super::scorer::beside;
+use crate::{Batch, Csr, Error, Linear, LinearConfig, Pass, Result, kernels::random::Key, ops};
 use burn::{
     module::Module,
     tensor::{
@@ -73,39 +74,64 @@ impl DegreeConfig {
 pub struct InputDegrees {
     /// Degree of every node, `[nodes]`.
     pub degrees: Tensor<1>,
-    /// Their mean.
-    pub mean: f64,
-    /// Their standard deviation.
-    pub deviation: f64,
+    /// Their mean over the graph that the node belongs to, `[nodes]`.
+    pub means: Tensor<1>,
+    /// Their standard deviation over that graph, `[nodes]`.
+    pub deviations: Tensor<1>,
 }
 
 impl InputDegrees {
-    /// Counts the neighbours of every node, itself left out.
-    pub fn new(graph: &Csr, like: &Tensor<2>) -> Self {
+    /// Counts the neighbours of every node, itself left out. Mean and deviation are those of each
+    /// graph of the batch, so that a batch gives what its parts give.
+    ///
+    /// # Errors
+    /// If the graph is not over the nodes of the batch.
+    pub fn new(graph: &Csr, batch: &Batch, like: &Tensor<2>) -> Result<Self> {
+        if graph.rows() != batch.nodes() || graph.rows() != like.dims()[0] {
+            let found = [graph.rows(), batch.nodes()];
+            return Err(Error::shape("input degrees: number of nodes", like.dims()[0], found));
+        }
         let own = |i: usize| usize::from(graph.find(i, i as u32).is_some());
         let counts: Vec<f64> =
             (0..graph.rows()).map(|i| (graph.degree(i) - own(i)) as f64).collect();
-        let nodes = counts.len().max(1) as f64;
-        let mean = counts.iter().sum::<f64>() / nodes;
-        let deviation = (counts.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / nodes).sqrt();
-        let data = TensorData::new(counts, [graph.rows()]);
-        let degrees = Tensor::from_data(data, (&like.device(), like.dtype()));
-        Self { degrees, mean, deviation }
+        let (mut means, mut deviations) = (Vec::new(), Vec::new());
+        for range in batch.ranges() {
+            let (end, counts) = (range.end, &counts[range]);
+            let nodes = counts.len().max(1) as f64;
+            let mean = counts.iter().sum::<f64>() / nodes;
+            let variance = counts.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / nodes;
+            means.resize(end, mean);
+            deviations.resize(end, variance.sqrt());
+        }
+        let vector = |values: Vec<f64>| {
+            let data = TensorData::new(values, [graph.rows()]);
+            Tensor::from_data(data, (&like.device(), like.dtype()))
+        };
+        Ok(Self {
+            degrees: vector(counts),
+            means: vector(means),
+            deviations: vector(deviations),
+        })
     }
 
-    /// `(d - mean) / deviation`, `[nodes, 1]`.
+    /// `(d - mean) / deviation`, `[nodes, 1]`; 0 where all degrees of a graph are equal.
     pub fn standardised(&self) -> Tensor<2> {
-        let deviation = if self.deviation > 0.0 { self.deviation } else { 1.0 };
-        ((self.degrees.clone() - self.mean) / deviation).unsqueeze_dim(1)
+        let centred = self.degrees.clone() - self.means.clone();
+        // Where the deviation is 0 so is the numerator, whatever it is divided by.
+        let equal = self.deviations.clone().equal_elem(0.0);
+        (centred / self.deviations.clone().mask_fill(equal, 1.0)).unsqueeze_dim(1)
     }
 }
 
 /// Estimates a continuous neighbourhood size for every node.
 #[derive(Module, Debug)]
 pub struct DegreeEstimator {
-    mean: Option<Linear>,
-    log_variance: Option<Linear>,
-    decoder: Option<Linear>,
+    /// `M`: the mean of the latent variable.
+    pub mean: Option<Linear>,
+    /// `S`: the logarithm of its variance.
+    pub log_variance: Option<Linear>,
+    /// `D`: from the latent variable to a degree.
+    pub decoder: Option<Linear>,
     #[module(skip)]
     rule: DegreeRule,
 }
@@ -138,7 +164,7 @@ impl DegreeEstimator {
         }
         let input = || input.ok_or(Error::NoInputGraph("a degree relative to the input graph"));
         if self.rule == DegreeRule::Standardised {
-            z = Tensor::cat(vec![z, input()?.standardised()], 1);
+            z = beside(z, input()?.standardised());
         }
         let decoded = decoder.forward_dense(z).squeeze_dim(1);
         Ok(match self.rule {
@@ -147,11 +173,11 @@ impl DegreeEstimator {
             }
             DegreeRule::Relative => {
                 let input = input()?;
-                relu(decoded * input.deviation + input.degrees.clone()) + 1.0
+                relu(decoded * input.deviations.clone() + input.degrees.clone()) + 1.0
             }
             DegreeRule::Standardised => {
                 let input = input()?;
-                relu(decoded * input.deviation + input.mean) + 1.0
+                relu(decoded * input.deviations.clone() + input.means.clone()) + 1.0
             }
         })
     }

@@ -53,8 +53,10 @@ impl EncoderConfig {
 /// Maps node features to the latent space in which neighbours are ranked.
 #[derive(Module, Debug)]
 pub struct Encoder {
-    first: Linear,
-    extra: Vec<Linear>,
+    /// `W` and `b` of the first layer.
+    pub first: Linear,
+    /// The layers after it.
+    pub extra: Vec<Linear>,
     dropout: f64,
     propagation: usize,
 }

@@ -14,8 +14,9 @@ use crate::{
 };
 use burn::{
     module::Module,
-    tensor::Tensor,
+    tensor::{Tensor, TensorData},
 };
+use std::{iter::repeat_n, ops::Range};
 
 /// Rows of complete candidates keep this many of the best in the first pass over all pairs; rows
 /// that turn out to want more are streamed once more.
@@ -56,8 +57,14 @@ impl Learner for Dgg {
     /// Encodes and scores once; draws noise, degrees and graphs `samples` times.
     fn sample(&self, input: &GraphInput, pass: Pass, samples: usize) -> Result<Vec<LearnedGraph>> {
         input.check()?;
+        input.features.check_finite()?;
+        let augmented = self.augmented(input)?;
+        let input = &GraphInput { graph: augmented.as_ref().or(input.graph), ..*input };
         let latent = self.encoder.forward(input.features, input.graph, pass.child(1))?;
-        let degrees = input.graph.map(|graph| InputDegrees::new(graph.topology(), &latent));
+        let degrees = input
+            .graph
+            .map(|graph| InputDegrees::new(graph.topology(), input.batch, &latent))
+            .transpose()?;
         let shared = Shared { input: *input, latent, degrees };
         let draws = (0..samples.max(1) as u64).map(|draw| pass.child(2).child(draw));
         match self.candidates(input, &shared.latent)? {
@@ -65,7 +72,8 @@ impl Learner for Dgg {
                 draws.map(|pass| self.from_complete(&shared, &batch, pass)).collect()
             }
             Candidates::Pairs(pairs) => {
-                let log_scores = self.log_scores(&shared.latent, &pairs, input.graph)?;
+                let log_scores =
+                    self.log_scores_in(&shared.latent, &pairs, input.graph, input.batch)?;
                 draws.map(|pass| self.from_pairs(&shared, &pairs, &log_scores, pass)).collect()
             }
         }
@@ -73,14 +81,14 @@ impl Learner for Dgg {
 
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {
         input.check()?;
-        let rule = &self.config.candidates;
+        let (rule, graph) = (&self.config.candidates, self.augmented(input)?);
         if rule.uses_features() {
-            return Ok(Prepared::default());
+            return Ok(Prepared { candidates: None, graph });
         }
-        let graph = input.graph.map(Adjacency::topology);
-        let candidates = ops::candidates(rule, graph, None, input.batch)?;
+        let topology = graph.as_ref().or(input.graph).map(Adjacency::topology);
+        let candidates = ops::candidates(rule, topology, None, input.batch)?;
         let candidates = Some(self.with_loops(candidates));
-        Ok(Prepared { candidates, graph: None })
+        Ok(Prepared { candidates, graph })
     }
 }
 
@@ -90,26 +98,52 @@ impl Dgg {
         &self.config
     }
 
-    /// `log p` of any pairs, `[pairs]`, without noise: what the intermediate loss looks at.
+    /// `log p` of any pairs, `[pairs]`, without noise: what the intermediate loss looks at. All
+    /// nodes belong to one graph; for a batch see [`log_scores_in`](Self::log_scores_in).
     ///
     /// # Errors
-    /// If the pairs name nodes that `latent` does not have.
+    /// If pairs, graph and `latent` are not over the same nodes.
     pub fn log_scores(
         &self,
         latent: &Tensor<2>,
         pairs: &Csr,
         graph: Option<&Adjacency>,
     ) -> Result<Tensor<1>> {
+        self.log_scores_in(latent, pairs, graph, &Batch::single(latent.dims()[0]))
+    }
+
+    /// [`log_scores`](Self::log_scores) in a batch of graphs: edge features are relative to the
+    /// degrees of each graph.
+    ///
+    /// # Errors
+    /// If pairs, graph, batch and `latent` are not over the same nodes.
+    pub fn log_scores_in(
+        &self,
+        latent: &Tensor<2>,
+        pairs: &Csr,
+        graph: Option<&Adjacency>,
+        batch: &Batch,
+    ) -> Result<Tensor<1>> {
         if !self.scorer.has_edge_features() {
             return self.scorer.log_scores(latent, pairs, None);
         }
         let graph = graph.ok_or(Error::NoInputGraph("a scorer with edge features"))?;
+        graph.topology().same_shape("pairs to score", pairs)?;
         let positions = positions_in(graph.topology(), pairs);
         let extra = EdgeFeatures {
             weights: ops::take(graph.weights(), positions, 0.0)?,
-            degrees: InputDegrees::new(graph.topology(), latent).standardised(),
+            degrees: InputDegrees::new(graph.topology(), batch, latent)?.standardised(),
         };
         self.scorer.log_scores(latent, pairs, Some(&extra))
+    }
+
+    /// The input graph with nearest neighbours added, if that is asked for.
+    fn augmented(&self, input: &GraphInput) -> Result<Option<Adjacency>> {
+        let Some(config) = &self.config.augment else { return Ok(None) };
+        match input.prepared.and_then(|prepared| prepared.graph.clone()) {
+            Some(graph) => Ok(Some(graph)),
+            None => Ok(Some(config.init()?.learn(input, Pass::evaluate())?.adjacency)),
+        }
     }
 
     /// Prepared candidates, or new ones; nearest neighbours are sought in the latent space.
@@ -144,7 +178,7 @@ impl Dgg {
         let sample = &self.config.sample;
         let perturbed = sample.perturb(log_scores.clone(), pairs, pass.child(1))?;
         let log_mass = || {
-            let scaled = perturbed.clone() / sample.temperature();
+            let scaled = perturbed.clone() * (1.0 / sample.temperature());
             ops::segment_logsumexp(pairs, &scaled)
         };
         let e = sample.normalise(perturbed.clone(), pairs, log_mass)?;
@@ -182,7 +216,16 @@ impl Dgg {
                 expected: "the mass of a row was not computed",
             })
         };
-        let mass = || Ok(if softmax { known_mass()?.ones_like() } else { known_mass()?.exp() });
+        // The samples of a softmax sum to 1, but for a node that is alone in its graph.
+        let mass = || {
+            if !softmax {
+                return Ok(known_mass()?.exp());
+            }
+            let of = |range: Range<usize>| repeat_n(f64::from(range.len() > 1), range.len());
+            let ones: Vec<f64> = batch.ranges().flat_map(of).collect();
+            let data = TensorData::new(ones, [batch.nodes()]);
+            Ok(Tensor::from_data(data, (&shared.latent.device(), shared.latent.dtype())))
+        };
         let k = self.degree.forward(&shared.latent, mass, shared.degrees.as_ref(), pass.child(2))?;
         let step = self.config.selector.step();
         let reach = |k: f64| step.reach(k).min(u32::MAX as f64) as u32;
@@ -224,6 +267,11 @@ impl Dgg {
             let weights = ops::to_f64("weights", graph.weights())?;
             let mut weights = weights.into_iter();
             graph = graph.filter(|_, _| weights.next().is_some_and(|w| w > 0.0))?;
+        }
+        if let (true, Some(input)) = (self.config.keep_weights, shared.input.graph) {
+            let positions = positions_in(input.topology(), graph.topology());
+            let given = ops::take(input.weights(), positions, 1.0)?;
+            graph = graph.map_weights(|weights| weights * given)?;
         }
         if self.config.symmetric {
             graph = graph.symmetrised()?;

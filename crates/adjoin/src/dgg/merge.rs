@@ -31,7 +31,8 @@ impl MergeRule {
 /// Joins the learned graph with the input graph.
 #[derive(Module, Debug)]
 pub struct Merge {
-    mix: Option<Param<Tensor<1>>>,
+    /// `theta`, `[1]`; none when the input graph is replaced.
+    pub mix: Option<Param<Tensor<1>>>,
 }
 
 impl Merge {

@@ -76,7 +76,8 @@ impl SampleConfig {
             SampleForm::Exp => perturbed.exp(),
             SampleForm::Softmax => {
                 let shift = ops::broadcast_rows(pairs, &log_mass()?)?;
-                (perturbed / self.tau - shift).exp()
+                // A product: Burn rounds the gradient of a quotient by a number to f32.
+                (perturbed * (1.0 / self.tau) - shift).exp()
             }
         })
     }

@@ -85,6 +85,17 @@ impl ScorerConfig {
     }
 }
 
+/// Columns beside columns. Without rows the result is a constant: Burn's backward pass of a join
+/// cuts slices out of an empty buffer, and panics.
+pub(super) fn beside(left: Tensor<2>, right: Tensor<2>) -> Tensor<2> {
+    let [rows, width] = left.dims();
+    if rows == 0 {
+        let options = (&left.device(), left.dtype());
+        return Tensor::zeros([0, width + right.dims()[1]], options);
+    }
+    Tensor::cat(vec![left, right], 1)
+}
+
 /// What the pair network may see of the input graph.
 #[derive(Clone, Debug)]
 pub struct EdgeFeatures {
@@ -99,12 +110,18 @@ pub struct EdgeFeatures {
 pub struct Scorer {
     /// The scale of the distance, before the softplus.
     pub scale: Option<Param<Tensor<1>>>,
-    receiver: Option<Linear>,
-    sender: Option<Linear>,
-    scalar: Option<Param<Tensor<1>>>,
-    refine: Option<Linear>,
-    output: Option<Param<Tensor<1>>>,
-    offset: Option<Param<Tensor<1>>>,
+    /// `U` and `b` of the pair network.
+    pub receiver: Option<Linear>,
+    /// `V` of the pair network.
+    pub sender: Option<Linear>,
+    /// How the input weight of a pair enters the pair network, `[width]`.
+    pub scalar: Option<Param<Tensor<1>>>,
+    /// The layer after message passing between edges, `[2 width, width]`.
+    pub refine: Option<Linear>,
+    /// `w`, `[width]`.
+    pub output: Option<Param<Tensor<1>>>,
+    /// `w_0`, `[1]`.
+    pub offset: Option<Param<Tensor<1>>>,
     #[module(skip)]
     kind: Score,
 }
@@ -134,8 +151,9 @@ impl Scorer {
         Ok(match self.node_level(latent, extra)? {
             NodeLevel::Distance(t) => measure(Similarity::Distance)?.neg() * t,
             NodeLevel::Dot => {
-                let scale = (latent.dims()[1] as f64).sqrt();
-                log_sigmoid(measure(Similarity::Dot)? / scale)
+                // A product: Burn rounds the gradient of a quotient by a number to f32.
+                let scale = 1.0 / (latent.dims()[1] as f64).sqrt();
+                log_sigmoid(measure(Similarity::Dot)? * scale)
             }
             NodeLevel::Cosine => {
                 let halved = (measure(Similarity::Cosine)? + 1.0) * 0.5;
@@ -143,14 +161,14 @@ impl Scorer {
             }
             NodeLevel::Mlp(network, w, offset) => {
                 let logits = match &self.refine {
-                    None => ops::pair_logits(pairs, &network, &w)?,
-                    Some(refine) => {
+                    Some(refine) if pairs.edges() > 0 => {
                         let c = ops::pair_embeddings(pairs, &network)?;
                         let m = ops::edge_messages(pairs, &c)?;
                         let joined = Tensor::cat(vec![c.clone(), c - m], 1);
                         let refined = leaky_relu(refine.forward_dense(joined), SLOPE);
                         refined.matmul(w.unsqueeze_dim(1)).squeeze_dim(1)
                     }
+                    _ => ops::pair_logits(pairs, &network, &w)?,
                 };
                 log_sigmoid(logits + offset)
             }
@@ -173,7 +191,7 @@ impl Scorer {
         };
         let nodes = match (extra, &self.scalar) {
             (Some(extra), Some(_)) => {
-                Tensor::cat(vec![latent.clone(), extra.degrees.clone()], 1)
+                beside(latent.clone(), extra.degrees.clone())
             }
             _ => latent.clone(),
         };

@@ -1,7 +1,7 @@
 //! Topology with differentiable weights.
 
 use super::{Csr, SelfLoops};
-use crate::{Error, Result, ops};
+use crate::{Error, Result, linear::identity, ops};
 use burn::tensor::{Device, Tensor};
 use std::sync::{Arc, Mutex};
 
@@ -163,6 +163,7 @@ impl Adjacency {
     /// If the shapes differ.
     pub fn plus(&self, other: &Self) -> Result<Self> {
         let topology = self.topology.union(&other.topology)?;
+        Error::same_type("sum of graphs", self.weights.dtype(), other.weights.dtype())?;
         let own = ops::take(&self.weights, positions_in(&self.topology, &topology), 0.0)?;
         let others = ops::take(&other.weights, positions_in(&other.topology, &topology), 0.0)?;
         Self::new(topology, own + others)
@@ -198,8 +199,7 @@ impl Adjacency {
     /// # Errors
     /// If the weights live on a device the kernels do not serve.
     pub fn to_dense(&self) -> Result<Tensor<2>> {
-        let eye = Tensor::<2>::eye(self.topology.columns(), &self.weights.device());
-        self.aggregate(&eye.cast(self.weights.dtype()))
+        self.aggregate(&identity(self.topology.columns(), &self.weights))
     }
 }
 

@@ -110,13 +110,10 @@ impl Csr {
                         if range.contains(&(j as usize)) {
                             Ok(j - range.start as u32)
                         } else {
-                            Err(Error::NodeOutOfRange {
-                                entry: entries.start + at,
-                                row: self.pointers().partition_point(|&p| p as usize <= entries.start + at) - 1,
-                                column: j as usize,
-                                rows: range.len(),
-                                columns: range.len(),
-                            })
+                            let entry = entries.start + at;
+                            let row =
+                                self.pointers().partition_point(|&p| p as usize <= entry) - 1;
+                            Err(Error::BetweenGraphs { entry, row, column: j as usize })
                         }
                     })
                     .collect::<Result<_>>()?;

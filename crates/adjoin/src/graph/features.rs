@@ -1,7 +1,7 @@
 //! Node features, dense or sparse.
 
 use super::Csr;
-use crate::{Error, Pass, Result, ops};
+use crate::{Error, Pass, Result, linear::identity, ops};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 /// Features of nodes that are mostly zero (bags of words): never densified.
@@ -139,7 +139,10 @@ impl Features {
             return Err(Error::shape("weight of a linear map", [self.width(), found[1]], found));
         }
         match self {
-            Self::Dense(x) => Ok(x.clone().matmul(weight.clone())),
+            Self::Dense(x) => {
+                Error::same_type("linear map", x.dtype(), weight.dtype())?;
+                Ok(x.clone().matmul(weight.clone()))
+            }
             Self::Sparse(x) => ops::spmm(&x.topology, &x.values, weight),
         }
     }
@@ -152,8 +155,8 @@ impl Features {
         match self {
             Self::Dense(x) => Ok(x.clone()),
             Self::Sparse(x) => {
-                let eye = Tensor::<2>::eye(x.topology.columns(), &x.values.device());
-                ops::spmm(&x.topology, &x.values, &eye.cast(x.values.dtype()))
+                let eye = identity(x.topology.columns(), &x.values);
+                ops::spmm(&x.topology, &x.values, &eye)
             }
         }
     }
@@ -164,15 +167,6 @@ impl Features {
     /// [`Error::NotFinite`] with the first such value.
     pub fn check_finite(&self) -> Result<()> {
         let Self::Dense(x) = self else { return Ok(()) };
-        let values = ops::to_f64("features", x)?;
-        match values.iter().position(|v| !v.is_finite()) {
-            None => Ok(()),
-            Some(at) => Err(Error::NotFinite {
-                what: "the feature matrix",
-                value: values[at],
-                row: at / self.width().max(1),
-                column: at % self.width().max(1),
-            }),
-        }
+        ops::check_finite("the feature matrix", x)
     }
 }

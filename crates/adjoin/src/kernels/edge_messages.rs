@@ -2,7 +2,8 @@
 //!
 //! The adjoint graph `A_H = L^T L - 2I` joins two edges as often as they share a node. Its average
 //! is `m_ij = (S_i + S_j - 2 c_ij) / (n_i + n_j - 2)`, with `S_v` the sum and `n_v` the number of the
-//! embeddings at edges incident to v: exact, and linear in the number of edges.
+//! embeddings at edges incident to v: exact, and linear in the number of edges. Self-loops stay out
+//! of it: they send nothing and receive 0.
 
 use super::{
     Real,
@@ -37,6 +38,9 @@ fn neighbour_sums<T: Real>(topology: &Csr, rows: &[u32], values: &[T], width: us
         for (at, sum) in block.chunks_exact_mut(width).enumerate() {
             let v = first + at;
             let mut add = |entry: usize| {
+                if rows[entry] == topology.indices()[entry] {
+                    return;
+                }
                 for (s, &c) in sum.iter_mut().zip(&values[entry * width..(entry + 1) * width]) {
                     *s += c;
                 }
@@ -55,6 +59,9 @@ fn neighbour_sums<T: Real>(topology: &Csr, rows: &[u32], values: &[T], width: us
         for (at, out) in block.chunks_exact_mut(width).enumerate() {
             let entry = first + at;
             let (i, j) = (rows[entry] as usize, topology.indices()[entry] as usize);
+            if i == j {
+                continue;
+            }
             let own = &values[entry * width..(entry + 1) * width];
             let (left, right) =
                 (&sums[i * width..(i + 1) * width], &sums[j * width..(j + 1) * width]);
@@ -68,7 +75,7 @@ fn neighbour_sums<T: Real>(topology: &Csr, rows: &[u32], values: &[T], width: us
 
 fn incident_counts(topology: &Csr) -> Vec<u32> {
     let mut counts = vec![0; topology.rows().max(topology.columns())];
-    for (i, j) in topology.iter() {
+    for (i, j) in topology.iter().filter(|(i, j)| i != j) {
         counts[i as usize] += 1;
         counts[j as usize] += 1;
     }
@@ -85,7 +92,7 @@ fn scale_entries<T: Real>(
     for_row_blocks(values, width, width, |first, block| {
         for (at, value) in block.chunks_exact_mut(width).enumerate() {
             let (i, j) = (rows[first + at], topology.indices()[first + at]);
-            let neighbours = counts[i as usize] + counts[j as usize] - 2;
+            let neighbours = (counts[i as usize] + counts[j as usize]).saturating_sub(2);
             let scale =
                 if neighbours == 0 { T::ZERO } else { T::ONE / T::from_usize(neighbours as usize) };
             value.iter_mut().for_each(|v| *v *= scale);

@@ -38,10 +38,19 @@ pub trait Lanes: Copy {
     ) -> Self::Vector<S>;
     /// The sum of the lanes.
     fn total<S: Simd>(simd: S, a: Self::Vector<S>) -> Self;
+
+    /// A value and a column as one integer.
+    type Ranked: Copy + Ord + Send;
+    /// Smaller for larger values and, among equal ones, for lower columns.
+    fn ranked(self, column: u32) -> Self::Ranked;
+    /// The value of it.
+    fn of_rank(ranked: Self::Ranked) -> Self;
+    /// The column of it.
+    fn column_of_rank(ranked: Self::Ranked) -> u32;
 }
 
 macro_rules! lanes {
-    ($t:ty, $vector:ident, $slice:ident, $slice_mut:ident, $splat:ident, $add:ident, $sub:ident,
+    ($t:ty, $bits:ty, $ranked:ty, $vector:ident, $slice:ident, $slice_mut:ident, $splat:ident, $add:ident, $sub:ident,
      $fma:ident, $max:ident, $greater:ident, $select:ident, $sum:ident) => {
         impl Lanes for $t {
             type Vector<S: Simd> = S::$vector;
@@ -87,12 +96,35 @@ macro_rules! lanes {
             fn total<S: Simd>(simd: S, a: S::$vector) -> Self {
                 simd.$sum(a)
             }
+
+            type Ranked = $ranked;
+
+            #[inline(always)]
+            fn ranked(self, column: u32) -> $ranked {
+                // Floats order like integers of sign and magnitude. Adding zero makes -0 and 0 one.
+                let bits = (self + 0.0).to_bits();
+                let negative = bits >> (<$bits>::BITS - 1);
+                let descending = if negative == 0 { !bits & (<$bits>::MAX >> 1) } else { bits };
+                ((descending as $ranked) << 32) | column as $ranked
+            }
+            #[inline(always)]
+            fn of_rank(ranked: $ranked) -> Self {
+                let bits = (ranked >> 32) as $bits;
+                let positive = bits >> (<$bits>::BITS - 1) == 0;
+                Self::from_bits(if positive { !bits & (<$bits>::MAX >> 1) } else { bits })
+            }
+            #[inline(always)]
+            fn column_of_rank(ranked: $ranked) -> u32 {
+                ranked as u32
+            }
         }
     };
 }
 
 lanes!(
     f32,
+    u32,
+    u64,
     f32s,
     as_simd_f32s,
     as_mut_simd_f32s,
@@ -107,6 +139,8 @@ lanes!(
 );
 lanes!(
     f64,
+    u64,
+    u128,
     f64s,
     as_simd_f64s,
     as_mut_simd_f64s,

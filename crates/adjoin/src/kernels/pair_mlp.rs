@@ -127,7 +127,7 @@ pub enum Upstream<'a, T> {
 /// Gradients of all inputs; rows for `a`, `w` and `v`, rows of the transpose for `b`.
 pub fn backward<T: Real>(pairs: Pairs<T>, upstream: Upstream<T>) -> Gradients<T> {
     let d = pairs.width;
-    let (has_w, has_v) = (matches!(upstream, Upstream::Logits(..)), !pairs.scalars.is_empty());
+    let (has_w, has_v) = (matches!(upstream, Upstream::Logits(..)), !pairs.v.is_empty());
     let mut a = zeros(pairs.topology.rows() * d);
     // Sums over all pairs are taken block by block of a fixed size, then in order.
     const BLOCK: usize = 64;

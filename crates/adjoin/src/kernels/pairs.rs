@@ -25,6 +25,9 @@ pub enum Similarity {
 
 /// The measure at every candidate pair, `u` being `[nodes, width]`.
 pub fn forward<T: Real>(pairs: &Csr, similarity: Similarity, u: &[T], width: usize) -> Vec<T> {
+    if width == 0 {
+        return zeros(pairs.edges());
+    }
     let norms = if similarity == Similarity::Cosine { norms(u, width) } else { Vec::new() };
     let mut out = zeros(pairs.edges());
     for_entries(pairs, &mut out, width, |i, columns, slots| {
@@ -52,8 +55,11 @@ pub fn backward<T: Real>(
     output: &[T],
     grad: &[T],
 ) -> Vec<T> {
+    if width == 0 {
+        return Vec::new();
+    }
     let norms = if similarity == Similarity::Cosine { norms(u, width) } else { Vec::new() };
-    let nodes = u.len() / width.max(1);
+    let nodes = u.len() / width;
     let mut cross = Vec::with_capacity(grad.len());
     let mut own = zeros::<T>(nodes);
     for i in 0..pairs.rows() {
@@ -91,7 +97,7 @@ fn inverse<T: Real>(x: T) -> T {
 }
 
 fn norms<T: Real>(u: &[T], width: usize) -> Vec<T> {
-    u.chunks_exact(width.max(1)).map(|row| dot(row, row).sqrt()).collect()
+    u.chunks_exact(width).map(|row| dot(row, row).sqrt()).collect()
 }
 
 #[inline(always)]

@@ -118,6 +118,13 @@ pub struct PairNoise {
     pub symmetric: bool,
 }
 
+impl PairNoise {
+    /// The Gumbel draw g_ij of a pair, before scaling.
+    pub fn gumbel(&self, i: u32, j: u32) -> f64 {
+        pair_gumbel(self.key, self.symmetric, i, j)
+    }
+}
+
 /// [`PairNoise`] made ready to be added to whole rows of pairs.
 pub(crate) struct NoiseRows<T> {
     keys: Vec<RowKey>,
@@ -135,9 +142,25 @@ impl<T: Real> NoiseRows<T> {
     /// `values[n] += scale * g(row, first + n)`, with the g of [`pair_gumbel`].
     #[inline(always)]
     pub(crate) fn add(&self, row: usize, first: usize, values: &mut [T]) {
-        let scale = self.scale;
         // Below the diagonal symmetric noise belongs to the stream of the column's row.
         let lower = if self.symmetric { row.saturating_sub(first).min(values.len()) } else { 0 };
+        self.add_split(row, first, lower, values);
+    }
+
+    /// The same for the pairs seen from the other end: `values[n] += scale * g(first + n, row)`.
+    #[inline(always)]
+    pub(crate) fn add_reverse(&self, row: usize, first: usize, values: &mut [T]) {
+        if self.symmetric {
+            self.add(row, first, values);
+        } else {
+            self.add_split(row, first, values.len(), values);
+        }
+    }
+
+    /// The first `lower` values from the streams of their columns, the others from that of the row.
+    #[inline(always)]
+    fn add_split(&self, row: usize, first: usize, lower: usize, values: &mut [T]) {
+        let scale = self.scale;
         let (left, right) = values.split_at_mut(lower);
         for (value, key) in left.iter_mut().zip(&self.keys[first..]) {
             *value = scale.mul_add(key.gumbel(row as u32), *value);
@@ -217,6 +240,12 @@ mod tests {
                 rows.add(row, 15, &mut values);
                 for (n, &value) in values.iter().enumerate() {
                     let g: f64 = pair_gumbel(noise.key, symmetric, row as u32, 15 + n as u32);
+                    assert_eq!(value, 0.5f64.mul_add(g, 1.0));
+                }
+                let mut values = [1.0; 20];
+                rows.add_reverse(row, 15, &mut values);
+                for (n, &value) in values.iter().enumerate() {
+                    let g: f64 = pair_gumbel(noise.key, symmetric, 15 + n as u32, row as u32);
                     assert_eq!(value, 0.5f64.mul_add(g, 1.0));
                 }
             }

@@ -253,8 +253,8 @@ fn logsumexp_block<T: Real>((pointers, values, first, out): (&[u32], &[T], usize
             T::LOWEST
         } else {
             let total: T = row.iter().map(|&v| (v - top).exp()).sum();
-            // The fast logarithm does not know NaN; the difference keeps it.
-            top + total.ln() + (total - total)
+            // The fast logarithm does not know NaN.
+            top + if total.is_finite() { total.ln() } else { total }
         };
     }
 }

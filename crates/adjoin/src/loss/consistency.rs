@@ -14,6 +14,9 @@ pub fn consistency(logits: &[Tensor<2>], temperature: f64) -> Result<Tensor<1>> 
     let Some(first) = logits.first() else {
         return Err(Error::shape("consistency: number of draws", "at least 1", 0));
     };
+    if first.dims()[1] == 0 {
+        return Err(Error::shape("consistency: number of classes", "at least 1", 0));
+    }
     if let Some(other) = logits.iter().find(|other| other.dims() != first.dims()) {
         return Err(Error::shape("consistency: predictions", first.dims(), other.dims()));
     }
@@ -30,8 +33,8 @@ pub fn consistency(logits: &[Tensor<2>], temperature: f64) -> Result<Tensor<1>> 
     let sharpened = mean.powf_scalar(1.0 / temperature);
     let target = sharpened.clone() / sharpened.sum_dim(1);
     let nodes = first.dims()[0].max(1) as f64;
-    let distance = |p: Tensor<2>| (p - target.clone()).square().sum_dim(1).sum() / nodes;
+    let distance = |p: Tensor<2>| (p - target.clone()).square().sum_dim(1).sum() * (1.0 / nodes);
     let total = probabilities.into_iter().map(distance).reduce(|a, b| a + b);
     // There is at least one draw: checked above.
-    Ok(total.map_or_else(|| first.clone().sum() * 0.0, |total| total / draws))
+    Ok(total.map_or_else(|| first.clone().sum() * 0.0, |total| total * (1.0 / draws)))
 }

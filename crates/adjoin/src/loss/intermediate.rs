@@ -32,6 +32,14 @@ impl TrainingPairs {
         if training.len() != labels.len() {
             return Err(Error::shape("labels of training nodes", training.len(), labels.len()));
         }
+        if let Some(entry) = training.iter().position(|&i| i as usize >= nodes) {
+            let node = training[entry] as usize;
+            let (rows, columns) = (nodes, nodes);
+            return Err(Error::NodeOutOfRange { entry, row: node, column: node, rows, columns });
+        }
+        if let Some(within) = within {
+            within.same_shape("training pairs", &Csr::empty(nodes, nodes))?;
+        }
         let class: HashMap<u32, u32> = training.iter().copied().zip(labels.iter().copied()).collect();
         let all = training.iter().flat_map(|&i| training.iter().map(move |&j| (i, j)));
         let pairs = match within {

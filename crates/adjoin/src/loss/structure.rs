@@ -17,5 +17,5 @@ pub fn low_rank(graph: &Adjacency, rank: usize, key: Key) -> Result<Tensor<1>> {
 
 /// The mean total weight of a node's edges.
 pub fn sparsity(graph: &Adjacency) -> Tensor<1> {
-    graph.weights().clone().abs().sum() / graph.nodes().max(1) as f64
+    graph.weights().clone().abs().sum() * (1.0 / graph.nodes().max(1) as f64)
 }

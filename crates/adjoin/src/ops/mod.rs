@@ -19,7 +19,7 @@ mod stream;
 mod take;
 
 pub use attention::{Attention, attention};
-pub(crate) use bridge::to_f64;
+pub(crate) use bridge::{check_finite, to_f64};
 pub use candidates::candidates;
 pub use dropout::dropout;
 pub use edgeconv::{edgeconv, edgeconv_extremes, edgeconv_normalise, edgeconv_statistics};

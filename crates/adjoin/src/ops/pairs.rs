@@ -198,7 +198,8 @@ impl Op<1> for Messages {
 }
 
 /// The average embedding of the edges that share a node with each edge,
-/// `m_ij = (S_i + S_j - 2 c_ij) / (n_i + n_j - 2)`, `[pairs, d]`.
+/// `m_ij = (S_i + S_j - 2 c_ij) / (n_i + n_j - 2)`, `[pairs, d]`. Self-loops send nothing and
+/// receive 0.
 ///
 /// # Errors
 /// If `c` does not have one row per pair.

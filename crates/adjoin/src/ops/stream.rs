@@ -19,6 +19,7 @@ use std::sync::{Arc, OnceLock};
 ///
 /// N is the number of nodes of all graphs of the batch, d the number of features, at least 1.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one of them lives at a time, and briefly")]
 pub enum StreamScorer {
     /// `log p_ij = -t |u_i - u_j|`; the gradient of the distance at 0 is 0.
     Distance {

@@ -67,7 +67,7 @@ pub fn gradcheck(inputs: &[Vec<f64>], f: impl Fn(&[Tensor<1>]) -> Tensor<1>) {
     let tracked = leaves(inputs);
     let output = f(&tracked);
     let [count] = output.dims();
-    let mix = normals(0x6d69_78, count);
+    let mix = normals(0x006d_6978, count);
     let grads = (output * tensor(&mix, [count])).sum().backward();
     let combined = |inputs: &[Vec<f64>]| -> f64 {
         values(&f(&leaves(inputs))).iter().zip(&mix).map(|(v, m)| v * m).sum()

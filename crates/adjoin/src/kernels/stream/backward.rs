@@ -2,7 +2,7 @@
 
 use super::{
     Block, Pairs, Plan, Scorer, block_sums,
-    tile::{COLUMNS, LANES, ROWS, TILE, fold},
+    tile::{COLUMNS, LANES, PANEL, ROWS, TILE, fold},
     tile_space,
 };
 use crate::kernels::{Kernel, Real, rows::zeros, vectorised_kernel};
@@ -56,23 +56,19 @@ pub(crate) fn log_mass_backward<T: Real, S: Scorer<T>>(
     mass: &[T],
     grad: &[T],
 ) -> Vec<Vec<T>> {
-    let plan = Plan::new(pairs.batch, |i| grad[i] != T::ZERO);
+    let active = grad.iter().filter(|&&grad| grad != T::ZERO).count();
+    // Both directions of a pair at once take half the pairs of all rows; when few rows have a
+    // gradient, those rows alone are less work.
+    let both = S::SYMMETRIC && 2 * active > grad.len();
+    let plan = Plan::new(pairs.batch, |i| both || grad[i] != T::ZERO);
     let lanes: Vec<Lane<T>> = (0..STREAMS.min(plan.blocks.len()))
         .into_par_iter()
         .map(|lane| {
             let mut state = Lane::new(pairs.scorer, pairs.batch.nodes());
             for block in plan.blocks.iter().skip(lane).step_by(STREAMS) {
                 let rows = &plan.rows[block.rows.clone()];
-                let lane = &mut state;
-                vectorised_kernel(BackwardBlock {
-                    pairs,
-                    block,
-                    rows,
-                    inverse_tau,
-                    mass,
-                    grad,
-                    lane,
-                });
+                let task = Task { pairs, inverse_tau, mass, grad, both };
+                vectorised_kernel(BackwardBlock { task, block, rows, lane: &mut state });
             }
             state
         })
@@ -93,6 +89,7 @@ struct Lane<T> {
     values: Vec<T>,
     log_p: Vec<T>,
     slopes: Vec<T>,
+    reverse: Vec<T>,
 }
 
 impl<T: Real> Lane<T> {
@@ -107,6 +104,7 @@ impl<T: Real> Lane<T> {
             values: zeros(ROWS * COLUMNS),
             log_p: zeros(COLUMNS),
             slopes: zeros(COLUMNS),
+            reverse: zeros(COLUMNS),
         }
     }
 }
@@ -149,14 +147,21 @@ fn join<T: Real, S: Scorer<T>>(
     totals
 }
 
-/// One block of rows against all columns of its graph.
-struct BackwardBlock<'a, T, S> {
+/// What all blocks share.
+struct Task<'a, T, S> {
     pairs: &'a Pairs<'a, T, S>,
-    block: &'a Block,
-    rows: &'a [u32],
     inverse_tau: T,
     mass: &'a [T],
     grad: &'a [T],
+    both: bool,
+}
+
+/// One block of rows against all columns of its graph or, when both directions of a pair are taken
+/// at once, against those from its own first row on.
+struct BackwardBlock<'a, T, S> {
+    task: Task<'a, T, S>,
+    block: &'a Block,
+    rows: &'a [u32],
     lane: &'a mut Lane<T>,
 }
 
@@ -165,82 +170,112 @@ impl<T: Real, S: Scorer<T>> Kernel for BackwardBlock<'_, T, S> {
 
     #[inline(always)]
     fn run<I: Simd>(self, simd: I) {
-        let Self { pairs, block, rows, inverse_tau, mass, grad, lane } = self;
-        let Pairs { scorer, noise, batch } = *pairs;
+        let Self { task, block, rows, lane } = self;
+        let Pairs { scorer, batch, .. } = *task.pairs;
         let nodes = batch.range(block.graph);
         let side = scorer.rows();
         side.pack_tiles(rows, &mut lane.tiles);
         let tiled = rows.len().next_multiple_of(TILE);
-        let tiles = &lane.tiles[..tiled * side.width];
         let base = lane.row_sums.len();
         lane.rows.resize((base + rows.len()) * side.stride, T::ZERO);
         lane.row_sums.resize(base + rows.len(), T::ZERO);
         lane.row_moments.resize(base + rows.len(), T::ZERO);
-        for local in (0..nodes.len()).step_by(COLUMNS) {
+        // Blocks of columns begin with a panel.
+        let start = if task.both { (rows[0] as usize - nodes.start) / PANEL * PANEL } else { 0 };
+        for local in (start..nodes.len()).step_by(COLUMNS) {
             let count = COLUMNS.min(nodes.len() - local);
             let first = nodes.start + local;
             let panels = scorer.columns();
             let panels = panels.at(panels.range(block.graph, local, count));
-            block_sums(simd, scorer, tiles, panels, &mut lane.values);
+            block_sums(simd, scorer, &lane.tiles[..tiled * side.width], panels, &mut lane.values);
             for (n, &i) in rows.iter().enumerate() {
-                let i = i as usize;
-                let values = &mut lane.values[n * COLUMNS..(n + 1) * COLUMNS];
-                let (values, padding) = values.split_at_mut(count);
-                let (log_p, slopes) = (&mut lane.log_p[..count], &mut lane.slopes[..count]);
-                scorer.slopes(i, first, values, log_p, slopes);
-                if let Some(noise) = noise {
-                    noise.add(i, first, log_p);
-                }
-                if (first..first + count).contains(&i) {
-                    log_p[i - first] = T::NEG_INFINITY;
-                }
-                weigh(log_p, slopes, inverse_tau, mass[i], grad[i] * inverse_tau);
-                let (sum, moment) = replace(values, slopes);
+                let (sum, moment) = slope_row(&task, i as usize, first, count, n, lane);
                 lane.row_sums[base + n] += sum;
                 lane.row_moments[base + n] += moment;
-                padding.fill(T::ZERO);
-                let sums = lane.column_sums[first..].iter_mut();
-                sums.zip(values.iter()).for_each(|(sum, &q)| *sum += q);
             }
             lane.values[rows.len() * COLUMNS..tiled * COLUMNS].fill(T::ZERO);
-            let q = &lane.values[..tiled * COLUMNS];
+            let (q, tiles) = (&lane.values[..tiled * COLUMNS], &lane.tiles[..tiled * side.width]);
             let slopes = Slopes { q, rows, tiles, graph: block.graph, first, local, count };
-            scorer.accumulate(
-                simd,
-                slopes,
-                &mut lane.rows[base * side.stride..],
-                &mut lane.columns,
-            );
+            let rows = &mut lane.rows[base * side.stride..];
+            scorer.accumulate(simd, slopes, rows, &mut lane.columns);
         }
     }
 }
 
-/// `slopes_n *= weight * exp(scale * l_n - mass)`.
+/// Puts q in the place of the sums of row i, the n-th of its block, and adds it to the sums of the
+/// columns; gives the sums of q and of q x.
 #[inline(always)]
-fn weigh<T: Real>(l: &[T], slopes: &mut [T], scale: T, mass: T, weight: T) {
-    let negligible = T::from_f64(NEGLIGIBLE);
-    for (slope, &l) in slopes.iter_mut().zip(l) {
-        let exponent = l.mul_add(scale, -mass);
-        let share = if exponent < negligible { T::ZERO } else { exponent.exp() };
-        *slope *= weight * share;
+fn slope_row<T: Real, S: Scorer<T>>(
+    task: &Task<'_, T, S>,
+    i: usize,
+    first: usize,
+    count: usize,
+    n: usize,
+    lane: &mut Lane<T>,
+) -> (T, T) {
+    let Pairs { scorer, noise, .. } = *task.pairs;
+    let values = &mut lane.values[n * COLUMNS..(n + 1) * COLUMNS];
+    let (values, padding) = values.split_at_mut(count);
+    padding.fill(T::ZERO);
+    let (l, slopes) = (&mut lane.log_p[..count], &mut lane.slopes[..count]);
+    scorer.slopes(i, first, values, l, slopes);
+    // The pairs that are not to be counted: the node itself, or all up to it.
+    let end = (i + 1).clamp(first, first + count) - first;
+    let begin = if task.both { 0 } else { i.clamp(first, first + count) - first };
+    let reverse = &mut lane.reverse[..count];
+    if task.both {
+        reverse.copy_from_slice(l);
+        if let Some(noise) = noise {
+            noise.add_reverse(i, first, reverse);
+        }
+        reverse[..end].fill(T::NEG_INFINITY);
     }
+    if let Some(noise) = noise {
+        noise.add(i, first, l);
+    }
+    l[begin..end].fill(T::NEG_INFINITY);
+    let scale = task.inverse_tau;
+    let (mass, weight) = (task.mass[i], task.grad[i] * scale);
+    for l in l.iter_mut() {
+        *l = weight * share(*l, scale, mass);
+    }
+    if task.both {
+        let others = task.mass[first..].iter().zip(&task.grad[first..]);
+        for ((l, &reverse), (&mass, &grad)) in l.iter_mut().zip(reverse.iter()).zip(others) {
+            *l = (grad * scale).mul_add(share(reverse, scale, mass), *l);
+        }
+    }
+    let (sum, moment) = replace(values, l, slopes);
+    let sums = lane.column_sums[first..].iter_mut();
+    sums.zip(values.iter()).for_each(|(sum, &q)| *sum += q);
+    (sum, moment)
 }
 
-/// Puts q in the place of x; gives the sums of q and of q x.
+/// The share of a pair in the mass of its row, `exp(l / tau - m)`.
 #[inline(always)]
-fn replace<T: Real>(values: &mut [T], q: &[T]) -> (T, T) {
+fn share<T: Real>(l: T, inverse_tau: T, mass: T) -> T {
+    let exponent = l.mul_add(inverse_tau, -mass);
+    if exponent < T::from_f64(NEGLIGIBLE) { T::ZERO } else { exponent.exp() }
+}
+
+/// Puts `q = weight slope` in the place of x; gives the sums of q and of q x.
+#[inline(always)]
+fn replace<T: Real>(values: &mut [T], weights: &[T], slopes: &[T]) -> (T, T) {
     let (mut sums, mut moments) = ([T::ZERO; LANES], [T::ZERO; LANES]);
     let (chunks, rest) = values.as_chunks_mut::<LANES>();
-    let (q_chunks, q_rest) = q.as_chunks::<LANES>();
-    for (x, q) in chunks.iter_mut().zip(q_chunks) {
+    let (weight_chunks, weight_rest) = weights.as_chunks::<LANES>();
+    let (slope_chunks, slope_rest) = slopes.as_chunks::<LANES>();
+    for ((x, weight), slope) in chunks.iter_mut().zip(weight_chunks).zip(slope_chunks) {
         for lane in 0..LANES {
-            sums[lane] += q[lane];
-            moments[lane] = q[lane].mul_add(x[lane], moments[lane]);
+            let q = weight[lane] * slope[lane];
+            sums[lane] += q;
+            moments[lane] = q.mul_add(x[lane], moments[lane]);
+            x[lane] = q;
         }
-        *x = *q;
     }
     let (mut sum, mut moment) = (fold(sums, |a, b| a + b), fold(moments, |a, b| a + b));
-    for (x, &q) in rest.iter_mut().zip(q_rest) {
+    for ((x, &weight), &slope) in rest.iter_mut().zip(weight_rest).zip(slope_rest) {
+        let q = weight * slope;
         sum += q;
         moment = q.mul_add(*x, moment);
         *x = q;

@@ -10,6 +10,10 @@ use crate::{
 };
 use pulp::Simd;
 
+/// Columns whose features all tiles of a block of rows use before going on: they stay in the nearest
+/// cache.
+const NEAR: usize = 128;
+
 /// For `x_ij` a function of `<u_i, u_j>`: rows get `sum_j q_ij u_j`, columns `sum_i q_ij u_i`, both
 /// `[nodes, stride]`.
 #[inline(always)]
@@ -43,18 +47,21 @@ fn products<T: Real, S: Simd, const V: usize>(
 ) {
     let stride = u.stride;
     let q = block.q.as_chunks::<COLUMNS>().0;
-    let others = u.from(block.first).chunks_exact(stride);
-    for (tile, r) in q.as_chunks::<TILE>().0.iter().zip((0..).step_by(TILE)) {
-        let mut product = Product::<T, S, V>::new(simd, at);
-        // Arrays of known length, so that the loop has no bounds checks.
-        for (j, b) in (0..COLUMNS).zip(others.clone()).take(block.count) {
-            let mut a = [T::ZERO; TILE];
-            for r in 0..TILE {
-                a[r] = tile[r][j];
+    for start in (0..block.count).step_by(NEAR) {
+        let others = u.from(block.first + start).chunks_exact(stride);
+        for (tile, r) in q.as_chunks::<TILE>().0.iter().zip((0..).step_by(TILE)) {
+            let mut product = Product::<T, S, V>::new(simd, at);
+            // Arrays of known length, so that the loop has no bounds checks.
+            let steps = (start..COLUMNS).zip(others.clone()).take(NEAR.min(block.count - start));
+            for (j, b) in steps {
+                let mut a = [T::ZERO; TILE];
+                for r in 0..TILE {
+                    a[r] = tile[r][j];
+                }
+                product.step(a, b);
             }
-            product.step(a, b);
+            product.add_to(&mut rows[r * stride..], stride, block.rows.len() - r);
         }
-        product.add_to(&mut rows[r * stride..], stride, block.rows.len() - r);
     }
     for (t, j) in (0..block.count).step_by(TILE).enumerate() {
         let mut product = Product::<T, S, V>::new(simd, at);
@@ -85,6 +92,8 @@ impl<T: Real> Dot<T> {
 }
 
 impl<T: Real> Scorer<T> for Dot<T> {
+    const SYMMETRIC: bool = true;
+
     fn rows(&self) -> &Rows<T> {
         &self.u
     }
@@ -165,6 +174,8 @@ impl<T: Real> Cosine<T> {
 }
 
 impl<T: Real> Scorer<T> for Cosine<T> {
+    const SYMMETRIC: bool = true;
+
     fn rows(&self) -> &Rows<T> {
         &self.unit
     }

@@ -43,6 +43,8 @@ impl<T: Real> Distance<T> {
 }
 
 impl<T: Real> Scorer<T> for Distance<T> {
+    const SYMMETRIC: bool = true;
+
     fn rows(&self) -> &Rows<T> {
         &self.u
     }

@@ -35,8 +35,9 @@ pub(crate) fn stream<T: Real, S: Scorer<T>>(
             || Scratch::new(pairs.scorer),
             |scratch, block| {
                 let rows = &plan.rows[block.rows.clone()];
+                let others = pairs.batch.range(block.graph).len() - 1;
                 for (top, &i) in scratch.tops.iter_mut().zip(rows) {
-                    top.reset(limit(i as usize));
+                    top.reset(limit(i as usize).min(others));
                 }
                 vectorised_kernel(StreamBlock { pairs, block, rows, inverse_tau, scratch })
             },
@@ -66,7 +67,7 @@ struct Found<T> {
 }
 
 /// Buffers of one task, kept between blocks.
-struct Scratch<T> {
+struct Scratch<T: Real> {
     tiles: Vec<T>,
     values: Vec<T>,
     tops: Vec<Top<T>>,
@@ -81,7 +82,7 @@ impl<T: Real> Scratch<T> {
 }
 
 /// One block of rows against all columns of its graph.
-struct StreamBlock<'a, T, S> {
+struct StreamBlock<'a, T: Real, S> {
     pairs: &'a Pairs<'a, T, S>,
     block: &'a Block,
     rows: &'a [u32],

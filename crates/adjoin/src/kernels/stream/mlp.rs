@@ -50,6 +50,8 @@ impl<T: Real> PairMlp<T> {
 }
 
 impl<T: Real> Scorer<T> for PairMlp<T> {
+    const SYMMETRIC: bool = false;
+
     fn rows(&self) -> &Rows<T> {
         &self.a
     }

@@ -34,6 +34,10 @@ use tile::{PANEL, ROWS, TILE};
 
 /// A score of pairs, `log p_ij = f(x_ij)` with `x_ij = sum_k term(w_k, a_ik, b_jk)`.
 pub(crate) trait Scorer<T: Real>: Sync {
+    /// Whether `x_ij = x_ji` and both sides have the same gradient, so that the backward pass can
+    /// take both directions of a pair at once.
+    const SYMMETRIC: bool;
+
     /// a, the side of the rows.
     fn rows(&self) -> &Rows<T>;
     /// b, the side of the columns.

@@ -15,7 +15,7 @@ impl<T: Real> Rows<T> {
     /// A padded copy of a `[nodes, width]` matrix.
     pub(crate) fn new(matrix: &[T], width: usize) -> Self {
         let stride = width.next_multiple_of(LANES).max(LANES);
-        let nodes = if width == 0 { 0 } else { matrix.len() / width };
+        let nodes = matrix.len().checked_div(width).unwrap_or(0);
         let mut values = vec![T::ZERO; nodes * stride];
         for (to, from) in values.chunks_exact_mut(stride).zip(matrix.chunks_exact(width.max(1))) {
             to[..width].copy_from_slice(from);

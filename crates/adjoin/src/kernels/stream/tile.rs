@@ -72,8 +72,8 @@ impl<T: Real, S: Simd, const V: usize> Product<T, S, V> {
         let b = &T::vectors::<S>(b)[self.at..self.at + V];
         for r in 0..TILE {
             let a = T::splat(self.simd, a[r]);
-            for v in 0..V {
-                self.sums[r][v] = T::fma(self.simd, a, b[v], self.sums[r][v]);
+            for (sum, &b) in self.sums[r].iter_mut().zip(b) {
+                *sum = T::fma(self.simd, a, b, *sum);
             }
         }
     }

@@ -5,26 +5,35 @@ use crate::kernels::Real;
 
 /// The `limit` largest of the values offered so far; of equal ones those that came first.
 ///
-/// Values above the threshold are collected until there are twice as many as wanted, then the
-/// smaller half is dropped and the threshold rises: a row of n values costs n comparisons, most of
-/// them sixteen at a time, and O(limit log(n / limit)) moves.
-pub(super) struct Top<T> {
+/// Values above the threshold are collected until there are four times as many as wanted, then the
+/// worst are dropped and the threshold rises: a row of n values costs n comparisons, sixteen at a
+/// time, and O(limit log(n / limit)) moves.
+pub(super) struct Top<T: Real> {
     limit: usize,
     threshold: T,
-    /// Value and column as one integer, so that comparing them takes no branch.
-    entries: Vec<u128>,
+    /// Value and column in one, so that comparing them takes no branch; the first `len` count.
+    entries: Vec<T::Ranked>,
+    len: usize,
+    /// With so many, the worst go.
+    full: usize,
 }
 
 impl<T: Real> Top<T> {
     pub(super) fn new() -> Self {
-        Self { limit: 0, threshold: T::NEG_INFINITY, entries: Vec::new() }
+        Self { limit: 0, threshold: T::NEG_INFINITY, entries: Vec::new(), len: 0, full: 0 }
     }
 
     /// Starts a new row.
     pub(super) fn reset(&mut self, limit: usize) {
         self.limit = limit;
         self.threshold = T::NEG_INFINITY;
-        self.entries.clear();
+        self.len = 0;
+        self.full = 4 * limit.max(LANES);
+        // It is looked at after every chunk.
+        let space = self.full + LANES;
+        if limit > 0 && self.entries.len() < space {
+            self.entries.resize(space, T::ZERO.ranked(0));
+        }
     }
 
     /// Takes in the values of the columns from `first` on, `best` being the largest of them.
@@ -35,67 +44,64 @@ impl<T: Real> Top<T> {
             return;
         }
         let (chunks, rest) = values.as_chunks::<LANES>();
-        for (chunk, column) in chunks.iter().zip((first..).step_by(LANES)) {
-            // No early exit: one vector comparison.
-            let mut any = false;
-            for &value in chunk {
-                any |= value > self.threshold;
-            }
-            if any {
-                self.collect(column, chunk);
-            }
+        let mut column = first;
+        for chunk in chunks {
+            self.collect(column, chunk);
+            column += LANES as u32;
         }
-        self.collect(first + (values.len() - rest.len()) as u32, rest);
+        if !rest.is_empty() {
+            let mut last = [T::NEG_INFINITY; LANES];
+            last[..rest.len()].copy_from_slice(rest);
+            self.collect(column, &last);
+        }
     }
 
-    fn collect(&mut self, first: u32, values: &[T]) {
-        for (column, &value) in (first..).zip(values) {
-            if value > self.threshold {
-                self.entries.push(entry(value, column));
-            }
+    #[inline(always)]
+    fn collect(&mut self, first: u32, values: &[T; LANES]) {
+        // Where the values above the threshold are, as bits: no branch on each of them, which would
+        // be guessed wrong often.
+        let mut above = 0u32;
+        for (lane, &value) in values.iter().enumerate() {
+            above |= u32::from(value > self.threshold) << lane;
         }
-        if self.entries.len() >= 2 * self.limit.max(LANES) {
+        if above == 0 {
+            return;
+        }
+        while above != 0 {
+            let lane = above.trailing_zeros();
+            self.entries[self.len] = values[lane as usize % LANES].ranked(first + lane);
+            self.len += 1;
+            above &= above - 1;
+        }
+        if self.len >= self.full {
             self.shrink();
         }
     }
 
     /// Drops all but the best, and lets nothing in that is worse than those.
+    #[inline(never)]
     fn shrink(&mut self) {
-        if self.entries.len() > self.limit {
-            let (_, &mut last, _) = self.entries.select_nth_unstable(self.limit - 1);
+        if self.len > self.limit {
+            let entries = &mut self.entries[..self.len];
+            let (_, &mut last, _) = entries.select_nth_unstable(self.limit - 1);
             // Columns come in increasing order, so a later equal value loses.
-            self.threshold = value_of(last);
-            self.entries.truncate(self.limit);
+            self.threshold = T::of_rank(last);
+            self.len = self.limit;
         }
     }
 
     /// At most how many columns [`finish`](Self::finish) will give.
     pub(super) fn len(&self) -> usize {
-        self.entries.len().min(self.limit)
+        self.len.min(self.limit)
     }
 
     /// Appends the columns found, in increasing order, and says how many they are.
+    #[inline(never)]
     pub(super) fn finish(&mut self, columns: &mut Vec<u32>) -> u32 {
         self.shrink();
         let start = columns.len();
-        columns.extend(self.entries.iter().map(|&entry| entry as u32));
+        columns.extend(self.entries[..self.len].iter().map(|&entry| T::column_of_rank(entry)));
         columns[start..].sort_unstable();
-        (columns.len() - start) as u32
+        self.len as u32
     }
-}
-
-/// An integer that is smaller for larger values and, among equal ones, for lower columns.
-#[inline(always)]
-fn entry<T: Real>(value: T, column: u32) -> u128 {
-    // Floats order like integers of sign and magnitude; adding zero makes -0 and 0 one.
-    let bits = (value.to_f64() + 0.0).to_bits();
-    let ascending = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
-    (u128::from(!ascending) << 32) | u128::from(column)
-}
-
-/// The value of an [`entry`].
-fn value_of<T: Real>(entry: u128) -> T {
-    let ascending = !((entry >> 32) as u64);
-    let bits = if ascending >> 63 == 1 { ascending & !(1 << 63) } else { !ascending };
-    T::from_f64(f64::from_bits(bits))
 }

@@ -1,0 +1,89 @@
+//! Published tables, with our own numbers beside them.
+
+mod ablation;
+mod node;
+mod table;
+
+pub use table::{Row, Table};
+
+use crate::{
+    Config, Error, LearnerConfig, Result,
+    node::{Experiment, Observer},
+    record::Summary,
+};
+use adjoin_data::{Locations, NodeDataset};
+
+/// Names of the tables.
+pub const TABLES: [&str; 2] = ["ablation", "node"];
+
+/// How much of a table to reproduce.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Seeds of every row.
+    pub seeds: Vec<u64>,
+    /// Threads to use.
+    pub threads: usize,
+    /// Where data is sought.
+    pub locations: Locations,
+    /// Only these datasets; all of the table if empty.
+    pub datasets: Vec<String>,
+    /// Only these backbones; all of the table if empty.
+    pub backbones: Vec<String>,
+    /// Only these learners; all of the table if empty.
+    pub learners: Vec<String>,
+}
+
+/// Reproduces a table by name; `done` is called with every finished row.
+///
+/// # Errors
+/// If there is no such table, data is missing, or a run fails.
+pub fn run(
+    table: &str,
+    options: &Options,
+    observer: &dyn Observer,
+    done: &mut dyn FnMut(&Row),
+) -> Result<Table> {
+    match table {
+        "ablation" => ablation::run(options, observer, done),
+        "node" => node::run(options, observer, done),
+        other => {
+            let what = format!("there is no table {other:?}; choose one of {TABLES:?}");
+            Err(Error::Config { place: "reproduce".into(), what })
+        }
+    }
+}
+
+/// One cell: all seeds of a configuration, test at the best validation epoch.
+fn measure(
+    dataset: &NodeDataset,
+    config: &Config,
+    learner: &str,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<(Summary, Vec<f64>)> {
+    let split = dataset.default_split()?;
+    let (seeds, threads) = (&options.seeds, options.threads);
+    let experiment = Experiment { dataset, split: &split, config, learner, seeds, threads };
+    let record = experiment.run(observer)?.record;
+    let tests = record.seeds.iter().map(|seed| seed.test).collect();
+    let summary = record.test().ok_or_else(|| Error::Config {
+        place: "--seeds".into(),
+        what: "must be at least 1".into(),
+    })?;
+    Ok((summary, tests))
+}
+
+fn wanted(list: &[String], name: &str) -> bool {
+    list.is_empty() || list.iter().any(|item| item == name)
+}
+
+/// The generator of a configuration, to be changed for an ablation.
+fn generator(config: &mut Config) -> Result<&mut adjoin::DggConfig> {
+    match &mut config.learner {
+        LearnerConfig::Dgg(dgg) => Ok(dgg),
+        other => Err(Error::Config {
+            place: "ablation".into(),
+            what: format!("needs the generator, not {other:?}"),
+        }),
+    }
+}
