@@ -1,1 +1,60 @@
-fn main() {}
+//! The `adjoin` command: learns graph neighbourhoods jointly with the network that uses them.
+#![forbid(unsafe_code)]
+
+mod commands;
+mod failure;
+mod progress;
+mod table;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Learns, for every node of a graph, which neighbours it should have and how many.
+#[derive(Parser)]
+#[command(
+    name = "adjoin",
+    version,
+    about,
+    after_help = "\
+Examples:
+  adjoin train                          GCN on Cora with and without a learned graph
+  adjoin train --dataset ./my-graph     your own nodes.csv and edges.csv
+  adjoin data list                      which public graphs have a name
+  adjoin COMMAND --help                 more on each command, with examples"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Train(commands::train::Train),
+    Evaluate(commands::evaluate::Evaluate),
+    Predict(commands::predict::Predict),
+    Graph(commands::graph::Graph),
+    Report(commands::report::Report),
+    Data(commands::data::Data),
+    Reproduce(commands::reproduce::Reproduce),
+    Bench(commands::bench::Bench),
+    Completions(commands::completions::Completions),
+}
+
+fn main() -> ExitCode {
+    // clap itself ends with 2 on wrong usage.
+    let result = match Cli::parse().command {
+        Command::Train(command) => command.run(),
+        Command::Evaluate(command) => command.run(),
+        Command::Predict(command) => command.run(),
+        Command::Graph(command) => command.run(),
+        Command::Report(command) => command.run(),
+        Command::Data(command) => command.run(),
+        Command::Reproduce(command) => command.run(),
+        Command::Bench(command) => command.run(),
+        Command::Completions(command) => command.run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

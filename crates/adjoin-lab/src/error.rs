@@ -21,7 +21,9 @@ pub enum Error {
         what: String,
     },
     /// A number stopped being one.
-    #[error("the {stage} became {value} at epoch {epoch} of seed {seed}; try a lower learning rate")]
+    #[error(
+        "the {stage} became {value} at epoch {epoch} of seed {seed}; try a lower learning rate"
+    )]
     NotFinite {
         /// What stopped being a number.
         stage: &'static str,
@@ -48,8 +50,28 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
+    /// A checkpoint that cannot be used.
+    #[error("{path}: {problem}", path = path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        problem: crate::checkpoint::Problem,
+    },
+    /// An output that is there already.
+    #[error("{path} {what}", path = path.display())]
+    Exists {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is there, and what to do.
+        what: String,
+    },
+    /// There is no report on these runs.
+    #[error(transparent)]
+    Report(#[from] crate::report::ReportError),
     /// The user asked to stop.
-    #[error("stopped at epoch {epoch} of seed {seed}; what was finished is saved")]
+    #[error("stopped at epoch {epoch} of seed {seed}")]
     Interrupted {
         /// When.
         epoch: usize,

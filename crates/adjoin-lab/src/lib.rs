@@ -2,14 +2,21 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod checkpoint;
+pub mod clock;
+pub mod export;
+pub mod files;
 pub mod labels;
 pub mod node;
+pub mod plan;
 pub mod presets;
+#[allow(missing_docs)]
 pub mod record;
+#[allow(missing_docs)]
 pub mod report;
 pub mod reproduce;
-
-pub mod clock;
+pub mod run;
+pub mod tensorboard;
 
 mod config;
 mod error;

@@ -3,6 +3,7 @@
 use super::{Best, NodeData, Trainer};
 use crate::{
     Config, Error, Result,
+    checkpoint::{Checkpoint, Identity, Progress},
     labels::SplitLabels,
     record::{EpochRecord, GraphRecord, RunRecord, SeedRecord},
 };
@@ -10,12 +11,16 @@ use adjoin::Csr;
 use adjoin_data::{NodeDataset, Split};
 use burn::tensor::{Device, Tensor};
 use std::{
+    path::{Path, PathBuf},
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
+
+/// A crash loses at most this much work.
+const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(20);
 
 /// A dataset, a split, a configuration and seeds.
 #[derive(Clone, Debug)]
@@ -77,9 +82,25 @@ impl Experiment<'_> {
     /// # Errors
     /// The first error of any seed, or that the observer asked to stop.
     pub fn run(&self, observer: &dyn Observer) -> Result<Outcome> {
+        self.run_in(observer, None)
+    }
+
+    /// As [`run`](Self::run), with a checkpoint of every seed in a folder: from time to time, when it is
+    /// stopped, and at its end. A seed that has one there goes on from it.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and when a checkpoint cannot be written or used.
+    pub fn run_in(&self, observer: &dyn Observer, folder: Option<&Path>) -> Result<Outcome> {
         let device = Device::flex();
         let data = NodeData::new(self.dataset, self.config.train.normalise_features, &device)?;
         let labels = SplitLabels::new(self.dataset, self.split)?;
+        let fingerprint = folder.map(|_| self.dataset.fingerprint()).unwrap_or_default();
+        let shelf = folder.map(|folder| Shelf {
+            folder,
+            dataset: fingerprint,
+            split: self.split.hash(),
+            config: self.config,
+        });
         let workers = self.threads.clamp(1, self.seeds.len().max(1));
         let next = AtomicUsize::new(0);
         let results: Vec<Mutex<Option<Result<SeedOutcome>>>> =
@@ -92,7 +113,16 @@ impl Experiment<'_> {
                         .num_threads((self.threads / workers).max(1))
                         .build();
                     while let Some(at) = claim(&next, self.seeds.len()) {
-                        let run = || self.run_seed(self.seeds[at], &data, &labels, &device, observer);
+                        let run = || {
+                            self.run_seed(
+                                self.seeds[at],
+                                &data,
+                                &labels,
+                                &device,
+                                observer,
+                                shelf.as_ref(),
+                            )
+                        };
                         let result = match &pool {
                             Ok(pool) => pool.install(run),
                             Err(_) => run(),
@@ -106,9 +136,9 @@ impl Experiment<'_> {
                 });
             }
         });
-        let finished = results.into_iter().map(|slot| {
-            slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
-        });
+        let finished = results
+            .into_iter()
+            .map(|slot| slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
         let outcomes = finished.flatten().collect::<Result<Vec<SeedOutcome>>>()?;
         self.outcome(outcomes)
     }
@@ -120,18 +150,37 @@ impl Experiment<'_> {
         labels: &SplitLabels,
         device: &Device,
         observer: &dyn Observer,
+        shelf: Option<&Shelf>,
     ) -> Result<SeedOutcome> {
-        let started = Instant::now();
         let SplitLabels { training, validation, test } = labels;
         let mut trainer = Trainer::new(self.config, data, training, validation, seed, device)?;
-        let mut curve = Vec::new();
+        let mut progress = match shelf {
+            Some(shelf) => shelf.restore(&mut trainer)?,
+            None => Progress::default(),
+        };
+        let started = Instant::now();
+        let before = progress.elapsed;
+        let mut saved = Instant::now();
         while !trainer.is_finished() {
-            if observer.stop() {
+            let stop = observer.stop();
+            if let Some(shelf) = shelf
+                && trainer.epoch() > 0
+                && (stop || saved.elapsed() > BETWEEN_CHECKPOINTS)
+            {
+                progress.elapsed = before + started.elapsed();
+                shelf.save(&trainer, &progress)?;
+                saved = Instant::now();
+            }
+            if stop {
                 return Err(Error::Interrupted { epoch: trainer.epoch(), seed });
             }
             let record = trainer.step()?;
             observer.epoch(seed, &record, self.config.train.epochs);
-            curve.push(record);
+            progress.curve.push(record);
+        }
+        progress.elapsed = before + started.elapsed();
+        if let Some(shelf) = shelf.filter(|_| trainer.epoch() > 0) {
+            shelf.save(&trainer, &progress)?;
         }
         let epochs = trainer.epoch();
         let step_seconds = trainer.step_time().as_secs_f64() / epochs.max(1) as f64;
@@ -146,8 +195,8 @@ impl Experiment<'_> {
             test: test.accuracy(&best.evaluation.predicted),
             best_epoch: best.epoch,
             epochs,
-            seconds: started.elapsed().as_secs_f64(),
-            curve,
+            seconds: progress.elapsed.as_secs_f64(),
+            curve: progress.curve,
         };
         observer.seed(&record);
         Ok(SeedOutcome { record, best, step_seconds })
@@ -204,6 +253,40 @@ impl Experiment<'_> {
     }
 }
 
+/// Where the checkpoints of an experiment are, and what they must agree with.
+struct Shelf<'a> {
+    folder: &'a Path,
+    dataset: String,
+    split: String,
+    config: &'a Config,
+}
+
+impl Shelf<'_> {
+    fn identity(&self, seed: u64) -> Identity<'_> {
+        Identity { config: self.config, dataset: &self.dataset, split: &self.split, seed }
+    }
+
+    fn save(&self, trainer: &Trainer, progress: &Progress) -> Result<()> {
+        let checkpoint = Checkpoint::of(trainer, progress, self.identity(trainer.seed))?;
+        checkpoint.save(&checkpoint_path(self.folder, trainer.seed))
+    }
+
+    fn restore(&self, trainer: &mut Trainer) -> Result<Progress> {
+        let path = checkpoint_path(self.folder, trainer.seed);
+        if !path.exists() {
+            return Ok(Progress::default());
+        }
+        let checkpoint = Checkpoint::load(&path)?;
+        checkpoint.check(self.identity(trainer.seed))?;
+        checkpoint.restore(trainer)
+    }
+}
+
+/// Where the checkpoint of a seed is in the folder of its run.
+pub(crate) fn checkpoint_path(folder: &Path, seed: u64) -> PathBuf {
+    folder.join(format!("seed-{seed}.safetensors"))
+}
+
 fn floats(values: &Tensor<1>) -> Vec<f32> {
     values.to_data().convert::<f32>().iter::<f32>().collect()
 }
@@ -218,7 +301,7 @@ fn lock<T>(slot: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// The name a setting has in configuration files.
-fn name_of(value: &impl serde::Serialize) -> String {
+pub(crate) fn name_of(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
         _ => "unknown".into(),

@@ -38,7 +38,7 @@ pub struct Best {
 /// It holds training labels and a validation scorer; there is no test label it could look at.
 pub struct Trainer<'a> {
     pub(crate) config: &'a Config,
-    data: &'a NodeData,
+    pub(crate) data: &'a NodeData,
     labels: &'a TrainingLabels,
     validation: &'a Scorer,
     pub(crate) seed: u64,
@@ -46,8 +46,8 @@ pub struct Trainer<'a> {
     pub(crate) optimisers: Optimisers,
     pub(crate) epoch: usize,
     pub(crate) best: Option<Best>,
-    step_time: Duration,
-    prepared: Prepared,
+    pub(crate) step_time: Duration,
+    pub(crate) prepared: Prepared,
     training_rows: Tensor<1, Int>,
     training_classes: Tensor<2, Int>,
     pairs: Option<TrainingPairs>,

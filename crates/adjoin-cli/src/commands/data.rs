@@ -1,0 +1,178 @@
+//! `adjoin data`.
+
+use crate::{
+    failure::{Done, Failure, print},
+    table::table,
+};
+use adjoin_data::{
+    Existing, FetchOptions, Locations, Progress, fetch, list, load, write_csv_folder, write_npz,
+};
+use clap::{Args, Subcommand, ValueEnum};
+use indicatif::{HumanBytes, ProgressBar};
+use std::path::PathBuf;
+
+/// Find, download and convert graphs
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  adjoin data list
+  adjoin data info citeseer
+  adjoin data fetch pubmed
+  adjoin data convert cora ./cora-csv --format csv
+      a folder as you would write it for your own graph
+
+Data is looked for in --data-dir, $ADJOIN_DATA, ./data and the user's cache, in this order.")]
+pub struct Data {
+    #[command(subcommand)]
+    action: Action,
+    /// Look for data here first
+    #[arg(long, value_name = "DIR", global = true)]
+    data_dir: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List the datasets that have a name
+    List,
+    /// Say what a dataset holds
+    Info {
+        /// A name, or a folder or file
+        name: String,
+    },
+    /// Download a public dataset into the cache, checked and resumable
+    Fetch {
+        /// A name from `adjoin data list`
+        name: String,
+        /// Do not fall back on pip when the public host cannot be reached
+        #[arg(long)]
+        no_pip: bool,
+    },
+    /// Write a dataset in another format
+    Convert {
+        /// A name, or a folder or file
+        name: String,
+        /// The folder (csv) or file (npz) to write
+        out: PathBuf,
+        /// Format to write
+        #[arg(long, value_enum)]
+        format: Format,
+        /// Replace what is there
+        #[arg(long)]
+        overwrite: bool,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// nodes.csv and edges.csv in a folder
+    Csv,
+    /// One archive of NumPy arrays
+    Npz,
+}
+
+impl Data {
+    /// Runs the command.
+    pub fn run(self) -> Done {
+        let locations = Locations::from_environment(self.data_dir);
+        match self.action {
+            Action::List => print(listing()),
+            Action::Info { name } => info(&name, &locations),
+            Action::Fetch { name, no_pip } => download(&name, no_pip, locations),
+            Action::Convert { name, out, format, overwrite } => {
+                let dataset = load(&name, &locations)?;
+                let existing = if overwrite { Existing::Replace } else { Existing::Refuse };
+                match format {
+                    Format::Csv => write_csv_folder(&dataset, &out, existing)?,
+                    Format::Npz => write_npz(&dataset, &out, existing)?,
+                }
+                print(format!("{}\n", out.display()))
+            }
+        }
+    }
+}
+
+fn listing() -> String {
+    let head = ["name", "nodes", "edges", "features", "classes", "splits", "what", "how to get it"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for known in list() {
+        let how = match (known.is_embedded(), known.can_fetch()) {
+            (true, _) => "inside the program",
+            (false, true) => "adjoin data fetch",
+            (false, false) => "by hand",
+        };
+        rows.push(vec![
+            known.name.into(),
+            known.nodes.to_string(),
+            known.edges.to_string(),
+            known.features.to_string(),
+            known.classes.to_string(),
+            known.splits.into(),
+            known.about.into(),
+            how.into(),
+        ]);
+    }
+    table(&rows)
+}
+
+fn info(name: &str, locations: &Locations) -> Done {
+    let dataset = load(name, locations)?;
+    let degrees = dataset.degrees();
+    let mean = 2.0 * dataset.edges.len() as f64 / dataset.nodes().max(1) as f64;
+    let splits = dataset.splits.iter().map(|split| {
+        let parts = [&split.train, &split.valid, &split.test].map(|part| part.len().to_string());
+        format!("{} ({}, {})", split.name, parts.join(" / "), split.hash())
+    });
+    let splits: Vec<String> = splits.collect();
+    let mut rows = vec![
+        ("name", dataset.name.clone()),
+        ("nodes", dataset.nodes().to_string()),
+        ("edges", dataset.edges.len().to_string()),
+        ("degree", format!("{mean:.2} mean, {} most", degrees.iter().max().unwrap_or(&0))),
+        ("features", dataset.features.columns().to_string()),
+        ("classes", format!("{}: {}", dataset.classes(), dataset.class_names.join(", "))),
+        ("homophily", dataset.homophily().map_or("unknown".into(), |h| format!("{h:.3}"))),
+        ("splits", if splits.is_empty() { "none".into() } else { splits.join("\n             ") }),
+        ("default", dataset.default_split().map_or_else(|e| e.to_string(), |s| s.name)),
+        ("fingerprint", dataset.fingerprint()),
+    ];
+    if let Ok(known) = adjoin_data::find(name) {
+        rows.push(("source", known.source.into()));
+        rows.push(("licence", known.licence.into()));
+    }
+    print(rows.iter().map(|(key, value)| format!("{key:<13}{value}\n")).collect::<String>())
+}
+
+fn download(name: &str, no_pip: bool, locations: Locations) -> Done {
+    let known = adjoin_data::find(name)?;
+    if known.is_embedded() {
+        return print(format!("{} is inside the program: nothing to fetch\n", known.name));
+    }
+    let cache = locations.data_dir.or(locations.cache);
+    let cache = cache.ok_or_else(|| {
+        Failure::Failed("there is no cache folder: name one with --data-dir".into())
+    })?;
+    // indicatif draws on terminals only.
+    let bar = ProgressBar::no_length();
+    let report = |progress: &Progress| {
+        bar.set_length(progress.total);
+        bar.set_position(progress.received);
+        bar.set_message(progress.file.clone());
+    };
+    let options =
+        FetchOptions { progress: Some(&report), pip: !no_pip, ..FetchOptions::new(cache) };
+    let fetched = fetch(name, &options);
+    bar.finish_and_clear();
+    let fetched = fetched?;
+    let size = |path: &PathBuf| path.metadata().map_or(0, |found| found.len());
+    let mut text: String = fetched
+        .files
+        .iter()
+        .map(|path| format!("{} ({})\n", path.display(), HumanBytes(size(path))))
+        .collect();
+    text += &match (fetched.downloaded, fetched.by_pip) {
+        (0, _) => "all files were there\n".to_string(),
+        (count, true) => format!("{count} files through pip\n"),
+        (count, false) => format!("{count} files downloaded\n"),
+    };
+    print(text)
+}

@@ -1,0 +1,218 @@
+//! `adjoin train`.
+
+mod summary;
+
+use super::{all_threads, command_line};
+use crate::{
+    failure::{Done, Failure, print},
+    progress::{Show, Watch, catch_interrupts},
+};
+use adjoin_data::{Locations, NodeDataset, Split, SplitSpec};
+use adjoin_lab::{
+    Error,
+    plan::{Plan, Wishes},
+    presets::BACKBONES,
+    run::{self, RunFolder},
+};
+use clap::{Args, ValueEnum, builder::PossibleValuesParser};
+use std::path::{Path, PathBuf};
+
+/// Train a network with one or more learners of its graph, over several seeds
+///
+/// Without options: GCN on the Cora graph that is inside the program, once on its own edges
+/// (learner none) and once on a learned graph (learner dgg), 4 seeds each. Results go to a new
+/// folder below runs/, with a page that shows what was learned.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  adjoin train
+      GCN on Cora, with and without a learned graph
+  adjoin train --dataset citeseer --backbone gat --learner none,dropedge,dgg --seeds 10
+      compare three learners over ten seeds; differences are paired by seed
+  adjoin train --dataset ./my-graph --split ratio:0.6/0.2/0.2
+      your own folder with nodes.csv (id, label, features...) and edges.csv (source, target)
+  adjoin train --set train.epochs=500 --set learner.dgg.symmetric=true
+      change settings; config.toml of any run lists them all
+  adjoin train --config runs/cora-gcn-dgg/config.toml --seeds 1 --json
+      the settings of an earlier run; one JSON object on standard output
+  adjoin train --resume runs/cora-gcn-dgg.partial
+      go on after Ctrl-C or a crash, as if nothing had happened")]
+pub struct Train {
+    /// A name from `adjoin data list`, or a folder or file with a graph [default: cora]
+    #[arg(long, value_name = "NAME|DIR")]
+    dataset: Option<String>,
+    /// What is learned
+    #[arg(long, value_enum, default_value_t = Task::Node)]
+    task: Task,
+    /// The network: gcn, sage, gat or gcnii [default: gcn]
+    #[arg(long, value_parser = PossibleValuesParser::new(BACKBONES), hide_possible_values = true)]
+    backbone: Option<String>,
+    /// Learners of the graph, with commas between: none, knn, dropedge, dgg, dgg-star, dgg-paper,
+    /// dgg-ref; with +consistency after a name, predictions over several draws are made to agree
+    /// [default: none,dgg]
+    #[arg(long, value_delimiter = ',')]
+    learner: Option<Vec<String>>,
+    /// Settings from a file, as config.toml of a run
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Change one setting, e.g. train.rate=0.02; may be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// How many seeds
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    seeds: u64,
+    /// The first seed; the others follow it
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    first_seed: u64,
+    /// Which nodes train, choose and test: public, fixed:3, random:7, ratio:0.6/0.2/0.2, ...
+    /// [default: the one that comes with the data]
+    #[arg(long, value_name = "SPEC")]
+    split: Option<String>,
+    /// Look for data here first
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Folder of the results [default: runs/DATASET-BACKBONE-LEARNER]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace results that are there
+    #[arg(long)]
+    overwrite: bool,
+    /// Go on with a run that was stopped; other options come from that run
+    #[arg(long, value_name = "DIR", conflicts_with_all = [
+        "dataset", "backbone", "learner", "config", "set", "seeds", "first_seed", "split",
+        "data_dir", "out", "overwrite",
+    ])]
+    resume: Option<PathBuf>,
+    /// Threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Print the result as JSON, and nothing else on standard output
+    #[arg(long)]
+    json: bool,
+    /// Say nothing while training
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Task {
+    /// Classes of the nodes of a graph
+    Node,
+    /// Paths of people and players
+    Trajectory,
+    /// Classes of point clouds
+    Points,
+}
+
+impl Train {
+    /// Runs the command.
+    pub fn run(self) -> Done {
+        if self.task != Task::Node {
+            let what = "only --task node is there so far; trajectory and points are to come";
+            return Err(Failure::Usage(what.into()));
+        }
+        let (folder, dataset, split) = match &self.resume {
+            Some(path) => resume(path)?,
+            None => self.start()?,
+        };
+        catch_interrupts();
+        let show = Show::of(self.quiet);
+        if show != Show::Nothing {
+            eprintln!("{}", summary::heading(&folder, &dataset, &split));
+        }
+        let threads = self.threads.map_or_else(all_threads, usize::from);
+        let watch = |learner: &str| Watch::new(learner, show);
+        let records = match folder.execute(&dataset, &split, threads, watch) {
+            Ok(records) => records,
+            Err(error) => return Err(stopped(folder, error)),
+        };
+        let outs: Vec<PathBuf> = records.iter().map(|r| folder.result_of(&r.learner)).collect();
+        let target = folder.publish()?;
+        match self.json {
+            true => print(summary::json(&records, &outs)?),
+            false => print(summary::text(&records, &target.join(run::REPORT))),
+        }
+    }
+
+    fn start(&self) -> Result<(RunFolder, NodeDataset, Split), Failure> {
+        let name = self.dataset.as_deref().unwrap_or("cora");
+        let locations = Locations::from_environment(self.data_dir.clone());
+        let text = match &self.config {
+            Some(path) => {
+                let text = std::fs::read_to_string(path);
+                let text = text.map_err(|e| Failure::Failed(format!("{}: {e}", path.display())))?;
+                Some((path.display().to_string(), text))
+            }
+            None => None,
+        };
+        let dataset = adjoin_data::load(name, &locations)?;
+        let wishes = Wishes {
+            dataset: &dataset.name,
+            backbone: self.backbone.as_deref(),
+            learners: self.learner.as_deref(),
+            file: text.as_ref().map(|(place, text)| (place.as_str(), text.as_str())),
+            settings: &self.set,
+        };
+        let (learners, configs): (Vec<_>, Vec<_>) = wishes.configs()?.into_iter().unzip();
+        let split = match &self.split {
+            Some(spec) => {
+                let spec: SplitSpec = spec.parse().map_err(|e| Failure::Usage(format!("{e}")))?;
+                dataset.split(&spec)?
+            }
+            None => dataset.default_split()?,
+        };
+        let target = match (&self.out, configs.first()) {
+            (Some(out), _) => out.clone(),
+            (None, Some(config)) => run::default_target(&dataset.name, config, &learners),
+            (None, None) => return Err(Failure::Usage("--learner: name at least one".into())),
+        };
+        let plan = Plan {
+            task: "node".into(),
+            dataset: absolute_if_path(name, &locations),
+            data_dir: self.data_dir.as_ref().map(|path| absolute(path)),
+            split: split.name.clone(),
+            fingerprint: dataset.fingerprint(),
+            learners,
+            seeds: (self.first_seed..self.first_seed.saturating_add(self.seeds)).collect(),
+            command: command_line(),
+        };
+        let folder = RunFolder::create(&target, self.overwrite, plan, configs)?;
+        Ok((folder, dataset, split))
+    }
+}
+
+fn resume(path: &Path) -> Result<(RunFolder, NodeDataset, Split), Failure> {
+    let folder = RunFolder::reopen(path)?;
+    let (dataset, split) = folder.plan().load(None, None)?;
+    Ok((folder, dataset, split))
+}
+
+/// What to say when training ended early.
+fn stopped(folder: RunFolder, error: Error) -> Failure {
+    let work = folder.work().to_path_buf();
+    let resumable = folder.abandon();
+    match Failure::from(error) {
+        Failure::Failed(text) if resumable => {
+            let resume = format!("go on with: adjoin train --resume {}", work.display());
+            Failure::Failed(format!("{text}\n{resume}"))
+        }
+        other => other,
+    }
+}
+
+/// A dataset that was found as a path keeps its meaning when the command is run elsewhere.
+fn absolute_if_path(name: &str, locations: &Locations) -> String {
+    let by_name = !name.contains(['/', '\\'])
+        && (adjoin_data::find(name).is_ok() || !Path::new(name).exists() || {
+            // A plain word found in a data folder wins over a path of the same name.
+            locations.folders().iter().any(|folder| folder.join(name).exists())
+        });
+    match by_name {
+        true => name.to_string(),
+        false => absolute(Path::new(name)).display().to_string(),
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}

@@ -1,0 +1,119 @@
+//! What a person sees while training lasts, and how they stop it.
+
+use adjoin_lab::{
+    node::Observer,
+    record::{EpochRecord, SeedRecord},
+};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::{
+    collections::HashMap,
+    io::{self, IsTerminal},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// From now on Ctrl-C stops at the next epoch; a second one at once.
+pub fn catch_interrupts() {
+    let caught = ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(1);
+        }
+        eprintln!("\nstopping after this epoch (once more to stop at once) ...");
+    });
+    if let Err(error) = caught {
+        eprintln!("note: Ctrl-C will not be caught: {error}");
+    }
+}
+
+/// How much to say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    /// Nothing but errors.
+    Nothing,
+    /// A line when a seed is done.
+    Lines,
+    /// Bars that move.
+    Bars,
+}
+
+impl Show {
+    /// Bars on a terminal, lines elsewhere.
+    pub fn of(quiet: bool) -> Self {
+        match (quiet, io::stderr().is_terminal()) {
+            (true, _) => Self::Nothing,
+            (false, true) => Self::Bars,
+            (false, false) => Self::Lines,
+        }
+    }
+}
+
+/// Shows the seeds of one learner.
+pub struct Watch {
+    learner: String,
+    show: Show,
+    bars: MultiProgress,
+    seeds: Mutex<HashMap<u64, ProgressBar>>,
+}
+
+impl Watch {
+    /// A watch over a learner.
+    pub fn new(learner: &str, show: Show) -> Self {
+        let (bars, seeds) = (MultiProgress::new(), Mutex::default());
+        Self { learner: learner.into(), show, bars, seeds }
+    }
+
+    fn bar(&self, seed: u64, most: usize) -> ProgressBar {
+        let mut seeds = self.seeds.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || {
+            let template = "{prefix:>16} {bar:24} {pos:>4}/{len} {msg}, {eta} left";
+            let style = ProgressStyle::with_template(template)
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            let bar = self.bars.add(ProgressBar::new(most as u64).with_style(style));
+            bar.with_prefix(format!("{} seed {seed}", self.learner))
+        };
+        seeds.entry(seed).or_insert_with(new).clone()
+    }
+}
+
+impl Observer for Watch {
+    fn epoch(&self, seed: u64, record: &EpochRecord, most: usize) {
+        if self.show != Show::Bars {
+            return;
+        }
+        let bar = self.bar(seed, most);
+        let degree = record.mean_degree.map(|k| format!(", k {k:.1}")).unwrap_or_default();
+        let valid = 100.0 * record.valid;
+        bar.set_message(format!("loss {:.3}, validation {valid:.1}{degree}", record.loss));
+        bar.set_position(record.epoch as u64);
+    }
+
+    fn seed(&self, record: &SeedRecord) {
+        if self.show == Show::Bars {
+            self.bar(record.seed, record.epochs).finish_and_clear();
+        }
+        if self.show == Show::Nothing {
+            return;
+        }
+        let line = format!(
+            "{} seed {}: validation {:.2}, test {:.2}, best epoch {} of {}, {:.1} s",
+            self.learner,
+            record.seed,
+            100.0 * record.valid,
+            100.0 * record.test,
+            record.best_epoch,
+            record.epochs,
+            record.seconds
+        );
+        if self.show == Show::Lines || self.bars.println(&line).is_err() {
+            eprintln!("{line}");
+        }
+    }
+
+    fn stop(&self) -> bool {
+        STOP.load(Ordering::SeqCst)
+    }
+}

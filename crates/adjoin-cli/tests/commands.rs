@@ -1,0 +1,139 @@
+//! Everything that is done with a run afterwards, and the commands that need none.
+
+mod common;
+
+use common::{fail, graph, run, succeed, train};
+use serde_json::Value;
+use std::fs;
+
+#[test]
+fn every_command_teaches_by_example() {
+    let folder = tempfile::tempdir().unwrap();
+    let commands = [
+        "train",
+        "evaluate",
+        "predict",
+        "graph",
+        "report",
+        "data",
+        "reproduce",
+        "bench",
+        "completions",
+    ];
+    let top = succeed(folder.path(), &["--help"]);
+    for command in commands {
+        assert!(top.contains(command), "{top}");
+        let help = succeed(folder.path(), &[command, "--help"]);
+        assert!(
+            help.contains("Examples:") && help.contains(&format!("adjoin {command}")),
+            "{help}"
+        );
+    }
+    fail(folder.path(), &["trian"], 2);
+    assert_eq!(run(folder.path(), &[]).status.code(), Some(2));
+}
+
+#[test]
+fn a_run_can_be_evaluated_predicted_exported_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let dataset = graph(place, 0);
+    let trained: Value = serde_json::from_str(&train(place, &dataset, "dgg", "run")).unwrap();
+
+    let json: Value =
+        serde_json::from_str(&succeed(place, &["evaluate", "run", "--json"])).unwrap();
+    for at in 0..2 {
+        for key in ["seed", "valid", "test"] {
+            assert_eq!(json["runs"][at][key], trained["runs"][at][key], "{key}");
+        }
+    }
+    assert!(succeed(place, &["evaluate", "run"]).contains("mean"));
+    let other = graph(place, 1);
+    succeed(place, &["evaluate", "run", "--dataset", other.to_str().unwrap()]);
+
+    let csv = succeed(place, &["predict", "run"]);
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (61, "id,predicted,probability"));
+    let cells: Vec<&str> = lines[1].split(',').collect();
+    assert_eq!(cells[0], "n0");
+    assert!(["red", "green", "blue"].contains(&cells[1]), "{}", lines[1]);
+    let probability: f64 = cells[2].parse().unwrap();
+    assert!((0.33..=1.0).contains(&probability), "{probability}");
+    succeed(place, &["predict", "run", "--seed", "1", "--out", "p.csv"]);
+    fail(place, &["predict", "run", "--seed", "9"], 2);
+
+    let edges = succeed(place, &["graph", "run", "--format", "csv"]);
+    assert!(edges.starts_with("source,target,weight\nn0,"), "{edges}");
+    let xml = succeed(place, &["graph", "run", "--format", "graphml"]);
+    assert_eq!(xml.matches("<node ").count(), 60);
+    succeed(place, &["graph", "run", "--format", "npz", "--out", "g.npz"]);
+    assert_eq!(&fs::read(place.join("g.npz")).unwrap()[..2], b"PK");
+
+    succeed(place, &["report", "run", "--out", "page.html"]);
+    assert!(fs::read_to_string(place.join("page.html")).unwrap().contains("<html"));
+    let error = fail(place, &["report", "run", "--out", "page.html"], 1);
+    assert!(error.contains("--overwrite"), "{error}");
+    succeed(place, &["report", "run", "--out", "page.html", "--overwrite"]);
+
+    // Data that has changed since is noticed.
+    fs::write(dataset.join("edges.csv"), "source,target\nn0,n1\n").unwrap();
+    let error = fail(place, &["evaluate", "run"], 1);
+    assert!(error.contains("has changed"), "{error}");
+}
+
+#[test]
+fn bad_runs_and_full_disks_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let dataset = graph(place, 0);
+    train(place, &dataset, "none,dropedge", "both");
+    let error = fail(place, &["predict", "both"], 1);
+    assert!(error.contains("both/none") && error.contains("both/dropedge"), "{error}");
+    succeed(place, &["report", "both", "--out", "both.html"]);
+    let error = fail(place, &["evaluate", "nowhere"], 1);
+    assert!(error.contains("no folder of a run"), "{error}");
+    #[cfg(target_os = "linux")]
+    {
+        let error = fail(place, &["predict", "both/none", "--out", "/dev/full"], 1);
+        assert!(error.contains("/dev/full"), "{error}");
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = common::adjoin(place).args(["predict", "both/none"]).stdout(full).output();
+        assert_eq!(output.unwrap().status.code(), Some(1));
+    }
+    let checkpoint = place.join("both/none/seed-0.safetensors");
+    let bytes = fs::read(&checkpoint).unwrap();
+    fs::write(&checkpoint, &bytes[..bytes.len() / 2]).unwrap();
+    let error = fail(place, &["predict", "both/none", "--seed", "0"], 1);
+    assert!(error.contains("seed-0.safetensors") && error.contains("safetensors file"), "{error}");
+}
+
+#[test]
+fn data_is_listed_described_and_converted() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let list = succeed(place, &["data", "list"]);
+    assert!(list.contains("cora") && list.contains("minesweeper"), "{list}");
+    let info = succeed(place, &["data", "info", "cora"]);
+    assert!(info.contains("2708") && info.contains("140 / 500 / 1000"), "{info}");
+    assert!(succeed(place, &["data", "fetch", "cora"]).contains("inside the program"));
+    let ring = graph(place, 0);
+    let ring = ring.to_str().unwrap();
+    succeed(place, &["data", "convert", ring, "ring.npz", "--format", "npz"]);
+    succeed(place, &["data", "convert", "ring.npz", "again", "--format", "csv"]);
+    let print = |name: &str| {
+        let info = succeed(place, &["data", "info", name]);
+        info.lines().find(|line| line.starts_with("fingerprint")).unwrap().to_string()
+    };
+    assert_eq!(print(ring), print("./again"));
+    fail(place, &["data", "convert", ring, "ring.npz", "--format", "npz"], 1);
+    fail(place, &["data", "info", "nothing-like-it"], 1);
+}
+
+#[test]
+fn shells_are_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = succeed(folder.path(), &["completions", shell]);
+        assert!(script.contains("first-seed"), "{shell}");
+    }
+}

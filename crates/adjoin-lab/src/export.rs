@@ -1,0 +1,191 @@
+//! Learned graphs and predictions in formats that other programs read.
+
+use crate::{Error, Result, node::Evaluation, record::GraphRecord};
+use adjoin_data::NodeDataset;
+use std::{
+    fmt::Write as _,
+    io::{Cursor, Write as _},
+};
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+/// Edges and weights of the learned graph: `source,target,weight`.
+pub fn graph_csv(graph: &GraphRecord) -> String {
+    let mut out = String::from("source,target,weight\n");
+    for (i, j, weight) in edges(graph) {
+        let (source, target) = (field(&name(graph, i)), field(&name(graph, j)));
+        let _ = writeln!(out, "{source},{target},{weight}");
+    }
+    out
+}
+
+/// The learned graph with class, prediction and learned degree of every node, as GraphML.
+pub fn graph_graphml(graph: &GraphRecord) -> String {
+    let mut out = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n\
+         <key id=\"label\" for=\"node\" attr.name=\"label\" attr.type=\"string\"/>\n\
+         <key id=\"predicted\" for=\"node\" attr.name=\"predicted\" attr.type=\"string\"/>\n\
+         <key id=\"k\" for=\"node\" attr.name=\"k\" attr.type=\"float\"/>\n\
+         <key id=\"weight\" for=\"edge\" attr.name=\"weight\" attr.type=\"float\"/>\n\
+         <graph edgedefault=\"directed\">\n",
+    );
+    let class = |class: u32| xml(graph.class_names.get(class as usize).map_or("", String::as_str));
+    for node in 0..graph.predicted.len() {
+        let _ = write!(out, "<node id=\"{}\">", xml(&name(graph, node)));
+        if let Some(label) = graph.labels[node] {
+            let _ = write!(out, "<data key=\"label\">{}</data>", class(label));
+        }
+        let _ = write!(out, "<data key=\"predicted\">{}</data>", class(graph.predicted[node]));
+        if let Some(k) = graph.degrees.get(node) {
+            let _ = write!(out, "<data key=\"k\">{k}</data>");
+        }
+        out.push_str("</node>\n");
+    }
+    for (i, j, weight) in edges(graph) {
+        let (source, target) = (xml(&name(graph, i)), xml(&name(graph, j)));
+        let _ = writeln!(
+            out,
+            "<edge source=\"{source}\" target=\"{target}\"><data key=\"weight\">{weight}</data></edge>"
+        );
+    }
+    out.push_str("</graph>\n</graphml>\n");
+    out
+}
+
+/// The learned graph as NumPy arrays that `scipy.sparse.load_npz` reads, with `predicted` and `degrees`
+/// beside them.
+///
+/// # Errors
+/// If the archive cannot be packed.
+pub fn graph_npz(graph: &GraphRecord) -> Result<Vec<u8>> {
+    let nodes = graph.predicted.len();
+    let mut archive = Npz { zip: ZipWriter::new(Cursor::new(Vec::new())) };
+    let little = |values: &[u32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let floats = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let shape: Vec<u8> = [nodes as u64; 2].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let edges = graph.learned_indices.len();
+    let packed = archive
+        .array("format", "|S3", None, b"csr")
+        .and_then(|()| archive.array("shape", "<i8", Some(2), &shape))
+        .and_then(|()| {
+            archive.array("indptr", "<i4", Some(nodes + 1), &little(&graph.learned_pointers))
+        })
+        .and_then(|()| {
+            archive.array("indices", "<i4", Some(edges), &little(&graph.learned_indices))
+        })
+        .and_then(|()| archive.array("data", "<f4", Some(edges), &floats(&graph.learned_weights)))
+        .and_then(|()| archive.array("predicted", "<u4", Some(nodes), &little(&graph.predicted)))
+        .and_then(|()| {
+            archive.array("degrees", "<f4", Some(graph.degrees.len()), &floats(&graph.degrees))
+        })
+        .and_then(|()| archive.zip.finish().map_err(std::io::Error::other));
+    Ok(packed.map_err(Error::file("the archive"))?.into_inner())
+}
+
+/// One line per node: id, predicted class, and its probability.
+pub fn predictions_csv(dataset: &NodeDataset, evaluation: &Evaluation) -> String {
+    let mut out = String::from("id,predicted,probability\n");
+    let rows = evaluation.log_probabilities.chunks_exact(dataset.classes().max(1));
+    for (node, (&class, row)) in evaluation.predicted.iter().zip(rows).enumerate() {
+        let id = dataset.node_ids.get(node).cloned().unwrap_or_else(|| node.to_string());
+        let name = dataset.class_names.get(class as usize).map_or("", String::as_str);
+        let probability = row.get(class as usize).map_or(f64::NAN, |value| value.exp());
+        let _ = writeln!(out, "{},{},{probability:.6}", field(&id), field(name));
+    }
+    out
+}
+
+struct Npz {
+    zip: ZipWriter<Cursor<Vec<u8>>>,
+}
+
+impl Npz {
+    /// One `.npy` file: a header that says what it is, padded to 64 bytes, and the values.
+    fn array(
+        &mut self,
+        name: &str,
+        dtype: &str,
+        length: Option<usize>,
+        bytes: &[u8],
+    ) -> std::io::Result<()> {
+        let options = SimpleFileOptions::default();
+        self.zip.start_file(format!("{name}.npy"), options).map_err(std::io::Error::other)?;
+        let shape = length.map_or("()".into(), |length| format!("({length},)"));
+        let mut header =
+            format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
+        while !(10 + header.len() + 1).is_multiple_of(64) {
+            header.push(' ');
+        }
+        header.push('\n');
+        self.zip.write_all(b"\x93NUMPY\x01\x00")?;
+        self.zip.write_all(&(header.len() as u16).to_le_bytes())?;
+        self.zip.write_all(header.as_bytes())?;
+        self.zip.write_all(bytes)
+    }
+}
+
+fn edges(graph: &GraphRecord) -> impl Iterator<Item = (usize, usize, f32)> + '_ {
+    let rows = 0..graph.learned_pointers.len().saturating_sub(1);
+    rows.flat_map(move |i| {
+        crate::record::row(&graph.learned_pointers, i)
+            .map(move |at| (i, graph.learned_indices[at] as usize, graph.learned_weights[at]))
+    })
+}
+
+fn name(graph: &GraphRecord, node: usize) -> String {
+    graph.node_ids.get(node).cloned().unwrap_or_else(|| node.to_string())
+}
+
+/// A CSV field, quoted when it must be.
+fn field(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_string(),
+    }
+}
+
+fn xml(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph() -> GraphRecord {
+        GraphRecord {
+            node_ids: vec!["a,b".into(), "<c>".into()],
+            class_names: vec!["x".into(), "y".into()],
+            labels: vec![Some(1), None],
+            predicted: vec![1, 0],
+            part: vec![0, 0],
+            input_pointers: vec![0, 0, 0],
+            input_indices: vec![],
+            learned_pointers: vec![0, 1, 2],
+            learned_indices: vec![1, 0],
+            learned_weights: vec![0.5, 0.25],
+            degrees: vec![1.5, 2.0],
+        }
+    }
+
+    #[test]
+    fn text_formats_escape_names() {
+        let csv = graph_csv(&graph());
+        assert_eq!(csv, "source,target,weight\n\"a,b\",<c>,0.5\n<c>,\"a,b\",0.25\n");
+        let xml = graph_graphml(&graph());
+        assert!(xml.contains("<node id=\"&lt;c&gt;\"><data key=\"predicted\">x</data>"), "{xml}");
+        assert!(xml.contains("<data key=\"label\">y</data>"), "{xml}");
+    }
+
+    #[test]
+    fn arrays_start_at_a_multiple_of_64() {
+        let bytes = graph_npz(&graph()).unwrap();
+        let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+        let mut data = Vec::new();
+        std::io::Read::read_to_end(&mut archive.by_name("data.npy").unwrap(), &mut data).unwrap();
+        assert_eq!(data.len(), 128 + 8);
+        assert_eq!(data[128..], [0.5f32.to_le_bytes(), 0.25f32.to_le_bytes()].concat());
+        let text = String::from_utf8_lossy(&data[10..128]).to_string();
+        assert!(text.contains("'<f4'") && text.contains("(2,)"), "{text}");
+    }
+}

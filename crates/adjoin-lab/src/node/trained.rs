@@ -1,0 +1,70 @@
+//! A run that was trained before, ready to be used.
+
+use super::{Evaluation, NodeData, NodeModel, checkpoint_path};
+use crate::{Config, Error, Result, checkpoint::Checkpoint, labels::SplitLabels, run};
+use adjoin::Learner;
+use adjoin_data::{NodeDataset, Split};
+use burn::tensor::Device;
+use std::path::{Path, PathBuf};
+
+/// The models of a run with the data to use them on.
+#[derive(Debug)]
+pub struct Trained {
+    folder: PathBuf,
+    config: Config,
+    /// The seeds of the run.
+    pub seeds: Vec<u64>,
+    /// Name of the learner.
+    pub learner: String,
+    /// The data: that of the run, or other data that was asked for.
+    pub dataset: NodeDataset,
+    /// The split of the data.
+    pub split: Split,
+    data: NodeData,
+    device: Device,
+}
+
+impl Trained {
+    /// Opens the folder of one run.
+    ///
+    /// # Errors
+    /// If it is no such folder, or its data is not found or has changed.
+    pub fn open(folder: &Path, dataset: Option<&str>, data_dir: Option<&Path>) -> Result<Self> {
+        let (plan, config) = run::open_single(folder)?;
+        let (dataset, split) = plan.load(dataset, data_dir)?;
+        let device = Device::flex();
+        let data = NodeData::new(&dataset, config.train.normalise_features, &device)?;
+        let learner = plan.learners.first().cloned().unwrap_or_default();
+        let folder = folder.to_path_buf();
+        Ok(Self { folder, config, seeds: plan.seeds, learner, dataset, split, data, device })
+    }
+
+    /// What the best epoch of a seed predicts.
+    ///
+    /// # Errors
+    /// If the checkpoint is missing or damaged, or the data has other features or classes than
+    /// the model.
+    pub fn evaluate(&self, seed: u64) -> Result<Evaluation> {
+        if !self.seeds.contains(&seed) {
+            let what = format!("the run has no seed {seed}; it has {:?}", self.seeds);
+            return Err(Error::Config { place: self.folder.display().to_string(), what });
+        }
+        let checkpoint = Checkpoint::load(&checkpoint_path(&self.folder, seed))?;
+        let fresh = NodeModel::new(&self.config, &self.data, seed, &self.device)?;
+        let model = checkpoint.best_model(fresh)?;
+        let empty = adjoin::Prepared::default();
+        let prepared = model.learner.prepare(&self.data.input(&empty))?;
+        let warm_up = checkpoint.best_epoch()? < self.config.train.warm_up;
+        model.evaluate(&self.data, &prepared, warm_up)
+    }
+
+    /// Accuracy on the validation and on the test nodes.
+    ///
+    /// # Errors
+    /// If a node of the split has no label.
+    pub fn scores(&self, evaluation: &Evaluation) -> Result<(f64, f64)> {
+        let labels = SplitLabels::new(&self.dataset, &self.split)?;
+        let score = |scorer: &crate::labels::Scorer| scorer.accuracy(&evaluation.predicted);
+        Ok((score(&labels.validation), score(&labels.test)))
+    }
+}

@@ -1,0 +1,220 @@
+//! What a run is to do: data, split, learners, seeds, and the configuration of each learner.
+
+use crate::{Config, Error, LearnerConfig, Result, node::name_of, presets};
+use adjoin_data::{Locations, NodeDataset, Split, SplitSpec};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Everything but the configurations that is needed to run again, or to go on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The task; `node` so far.
+    pub task: String,
+    /// Name of the dataset, or its path.
+    pub dataset: String,
+    /// Where data is looked for first.
+    pub data_dir: Option<PathBuf>,
+    /// The split, as it is written on the command line.
+    pub split: String,
+    /// Fingerprint of the dataset.
+    pub fingerprint: String,
+    /// Names of the learners.
+    pub learners: Vec<String>,
+    /// The seeds of each learner.
+    pub seeds: Vec<u64>,
+    /// The command line.
+    pub command: String,
+}
+
+impl Plan {
+    /// The same plan for one of its learners.
+    pub(crate) fn only(&self, learner: &str) -> Self {
+        Self { learners: vec![learner.to_string()], ..self.clone() }
+    }
+
+    /// The data of the plan, or other data to use with its models.
+    ///
+    /// # Errors
+    /// If the data is not found, or no longer what it was when the plan was made.
+    pub fn load(
+        &self,
+        other: Option<&str>,
+        data_dir: Option<&Path>,
+    ) -> Result<(NodeDataset, Split)> {
+        let data_dir = data_dir.map(Path::to_path_buf).or_else(|| self.data_dir.clone());
+        let locations = Locations::from_environment(data_dir);
+        let dataset = adjoin_data::load(other.unwrap_or(&self.dataset), &locations)?;
+        if other.is_none() && dataset.fingerprint() != self.fingerprint {
+            let what = format!(
+                "has changed since the run was made (fingerprint {} then, {} now); give the data \
+                 with --dataset to use it as it is",
+                self.fingerprint,
+                dataset.fingerprint()
+            );
+            return Err(Error::Format { path: PathBuf::from(&self.dataset), what });
+        }
+        let spec: SplitSpec = self.split.parse()?;
+        let split = match other {
+            None => dataset.split(&spec)?,
+            Some(_) => dataset.split(&spec).or_else(|_| dataset.default_split())?,
+        };
+        Ok((dataset, split))
+    }
+}
+
+/// What a user asks for, in layers: preset < file < settings, and names beat the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Wishes<'a> {
+    /// Name of the dataset.
+    pub dataset: &'a str,
+    /// The network, if named.
+    pub backbone: Option<&'a str>,
+    /// The learners, if named.
+    pub learners: Option<&'a [String]>,
+    /// A configuration file: its name and its text.
+    pub file: Option<(&'a str, &'a str)>,
+    /// `key=value` settings.
+    pub settings: &'a [String],
+}
+
+impl Wishes<'_> {
+    /// The configuration of every learner, by name.
+    ///
+    /// # Errors
+    /// If a name, a key or a value is not known, or a setting is for none of the learners.
+    pub fn configs(&self) -> Result<Vec<(String, Config)>> {
+        let told = match self.file {
+            Some((place, text)) => Told::read(place, text)?,
+            None => Told::default(),
+        };
+        let backbone = self.backbone.or(told.backbone.as_deref()).unwrap_or("gcn");
+        let learners = match (self.learners, told.learner) {
+            (Some(named), _) => named.to_vec(),
+            (None, Some(learner)) => vec![learner],
+            (None, None) => vec!["none".to_string(), "dgg".to_string()],
+        };
+        let mut used = vec![false; self.settings.len()];
+        let mut configs = Vec::new();
+        for learner in learners {
+            let mut config = presets::config(self.dataset, backbone, &learner)?;
+            if let Some((place, text)) = self.file {
+                let next = Config::from_toml(place, text, &config)?;
+                config = keep_learner(&config, keep_backbone(&config, next)).0;
+            }
+            for (setting, used) in self.settings.iter().zip(&mut used) {
+                let next = config.with_settings([setting.as_str()])?;
+                let (next, kept) = keep_learner(&config, next);
+                *used |= !kept;
+                config = next;
+            }
+            if configs.iter().any(|(name, _)| *name == learner) {
+                let what = format!("{learner} is named twice");
+                return Err(Error::Config { place: "--learner".into(), what });
+            }
+            configs.push((learner, config));
+        }
+        match used.iter().position(|used| !used) {
+            None => Ok(configs),
+            Some(at) => Err(Error::Config {
+                place: format!("--set {}", self.settings[at]),
+                what: "is a setting of a learner that is not run: name it with --learner".into(),
+            }),
+        }
+    }
+}
+
+/// What a configuration file says about the kinds of things.
+#[derive(Default)]
+struct Told {
+    backbone: Option<String>,
+    learner: Option<String>,
+}
+
+impl Told {
+    fn read(place: &str, text: &str) -> Result<Self> {
+        let config = Config::from_toml(place, text, &Config::default())?;
+        let table: toml::Table = text.parse().unwrap_or_default();
+        let has = |key: &str| table.contains_key(key);
+        Ok(Self {
+            backbone: has("backbone").then(|| name_of(&config.backbone.kind)),
+            learner: has("learner").then(|| kind(&config.learner).to_string()),
+        })
+    }
+}
+
+/// The name of a learner's kind.
+fn kind(learner: &LearnerConfig) -> &'static str {
+    match learner {
+        LearnerConfig::None => "none",
+        LearnerConfig::Knn(_) => "knn",
+        LearnerConfig::Dropedge(_) => "dropedge",
+        LearnerConfig::Dgg(_) => "dgg",
+    }
+}
+
+/// A layer may set up the learner but not replace it; says whether it tried.
+fn keep_learner(before: &Config, after: Config) -> (Config, bool) {
+    let replaced = kind(&before.learner) != kind(&after.learner);
+    let learner = if replaced { before.learner.clone() } else { after.learner };
+    (Config { learner, ..after }, replaced)
+}
+
+/// A file for another network does not decide about the layers of this one.
+fn keep_backbone(before: &Config, after: Config) -> Config {
+    if before.backbone.kind == after.backbone.kind {
+        return after;
+    }
+    Config { backbone: before.backbone.clone(), ..after }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wishes<'a>(learners: Option<&'a [String]>, settings: &'a [String]) -> Wishes<'a> {
+        Wishes { dataset: "cora", backbone: None, learners, file: None, settings }
+    }
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| word.to_string()).collect()
+    }
+
+    #[test]
+    fn a_setting_of_one_learner_leaves_the_others_alone() {
+        let settings = words(&["learner.dgg.symmetric=true", "train.epochs=3"]);
+        let configs = wishes(None, &settings).configs().unwrap();
+        assert_eq!(configs[0].0, "none");
+        assert_eq!(configs[0].1.learner, LearnerConfig::None);
+        let LearnerConfig::Dgg(dgg) = &configs[1].1.learner else { panic!("{configs:?}") };
+        assert!(dgg.symmetric);
+        assert!(configs.iter().all(|(_, config)| config.train.epochs == 3));
+    }
+
+    #[test]
+    fn a_setting_for_nobody_is_an_error() {
+        let settings = words(&["learner.dropedge.drop=0.5"]);
+        let learners = words(&["none"]);
+        let error = wishes(Some(&learners), &settings).configs().unwrap_err().to_string();
+        assert!(error.contains("--learner"), "{error}");
+    }
+
+    #[test]
+    fn names_beat_the_file_and_the_file_beats_the_default() {
+        let text = "[backbone]\nkind = \"gat\"\nhidden = 5\n[learner.dropedge]\ndrop = 0.1\n";
+        let file = Some(("x.toml", text));
+        let configs = Wishes { file, ..wishes(None, &[]) }.configs().unwrap();
+        assert_eq!((configs.len(), configs[0].0.as_str()), (1, "dropedge"));
+        assert_eq!(configs[0].1.backbone.hidden, 5);
+        let named = words(&["dgg"]);
+        let backbone = Some("sage");
+        let other = Wishes { file, backbone, ..wishes(Some(&named), &[]) }.configs().unwrap();
+        assert_eq!(name_of(&other[0].1.backbone.kind), "sage");
+        assert_eq!(kind(&other[0].1.learner), "dgg");
+    }
+
+    #[test]
+    fn a_learner_twice_is_refused() {
+        let learners = words(&["none", "none"]);
+        assert!(wishes(Some(&learners), &[]).configs().is_err());
+    }
+}
