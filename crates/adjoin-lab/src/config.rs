@@ -117,11 +117,10 @@ impl Config {
     /// # Errors
     /// Says which key is unknown, with the nearest known one, or which value does not fit.
     pub fn from_toml(place: &str, text: &str, base: &Self) -> Result<Self> {
-        let table: toml::Table =
-            text.parse().map_err(|e: toml::de::Error| Error::Config {
-                place: place.into(),
-                what: e.to_string(),
-            })?;
+        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| Error::Config {
+            place: place.into(),
+            what: e.to_string(),
+        })?;
         base.overlaid(place, table)
     }
 
@@ -231,7 +230,8 @@ mod tests {
     fn settings_override_files_and_files_override_defaults() {
         let text = "[train]\nepochs = 7\nrate = 0.5\n[learner.dgg]\nsymmetric = true\n";
         let config = Config::from_toml("x.toml", text, &Config::default()).unwrap();
-        let config = config.with_settings(["train.rate=0.25", "learner.dgg.sample.noise=1"]).unwrap();
+        let config =
+            config.with_settings(["train.rate=0.25", "learner.dgg.sample.noise=1"]).unwrap();
         assert_eq!((config.train.epochs, config.train.rate), (7, 0.25));
         let LearnerConfig::Dgg(dgg) = &config.learner else { panic!("{config:?}") };
         assert!(dgg.symmetric);

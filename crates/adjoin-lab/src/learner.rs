@@ -62,6 +62,7 @@ impl LearnerConfig {
 
 /// A learner of any kind.
 #[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant)] // one per model: boxing would buy nothing
 pub enum AnyLearner {
     /// The input graph as it is.
     None(Unchanged),

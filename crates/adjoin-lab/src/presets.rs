@@ -4,7 +4,7 @@
 //! the backbone's, the dataset's for that backbone, the learner's, and `consistency.toml` when the
 //! learner's name ends in `+consistency`. Each is a configuration file of its own.
 
-use crate::{Config, Error, LEARNERS, LearnerConfig, Result};
+use crate::{Config, Error, LearnerConfig, Result};
 use adjoin::conv::{BackboneConfig, BackboneKind};
 
 macro_rules! presets {
@@ -14,8 +14,18 @@ macro_rules! presets {
 }
 
 const FILES: &[(&str, &str)] = presets![
-    "gcn", "sage", "gat", "gcnii", "pubmed-gat", "citeseer-gcnii", "pubmed-gcnii", "dgg", "dgg-star", "knn",
-    "dropedge", "consistency",
+    "gcn",
+    "sage",
+    "gat",
+    "gcnii",
+    "pubmed-gat",
+    "citeseer-gcnii",
+    "pubmed-gcnii",
+    "dgg",
+    "dgg-star",
+    "knn",
+    "dropedge",
+    "consistency",
 ];
 
 /// Names that `--backbone` takes.
@@ -61,6 +71,7 @@ pub fn config(dataset: &str, backbone: &str, learner: &str) -> Result<Config> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LEARNERS;
 
     #[test]
     fn every_preset_can_be_read_and_every_file_is_used() {

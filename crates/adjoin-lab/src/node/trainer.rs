@@ -132,7 +132,8 @@ impl<'a> Trainer<'a> {
     pub fn is_finished(&self) -> bool {
         let train = &self.config.train;
         let waited = self.epoch - self.best.as_ref().map_or(0, |best| best.epoch);
-        self.epoch >= train.epochs || (train.patience > 0 && waited >= train.patience.max(train.warm_up + 1))
+        self.epoch >= train.epochs
+            || (train.patience > 0 && waited >= train.patience.max(train.warm_up + 1))
     }
 
     /// The best epoch so far.
@@ -165,7 +166,8 @@ impl<'a> Trainer<'a> {
         let valid_loss = self.validation.cross_entropy(&evaluation.log_probabilities, classes);
         self.finite("validation loss", valid_loss)?;
         let train = {
-            let right = |(node, class): &(&u32, &u32)| evaluation.predicted[**node as usize] == **class;
+            let right =
+                |(node, class): &(&u32, &u32)| evaluation.predicted[**node as usize] == **class;
             let pairs = self.labels.nodes().iter().zip(self.labels.classes());
             pairs.filter(right).count() as f64 / self.labels.nodes().len().max(1) as f64
         };

@@ -12,7 +12,9 @@ const ROWS: [Ablation; 8] = [
     ("fixed k = 5", 78.9, |dgg| dgg.with_fixed_degree(5.0)),
     ("fixed k = 10", 55.0, |dgg| dgg.with_fixed_degree(10.0)),
     ("fixed k = 100", 37.0, |dgg| dgg.with_fixed_degree(100.0)),
-    ("deterministic edges and degrees", 82.4, |dgg| dgg.without_edge_noise().without_degree_noise()),
+    ("deterministic edges and degrees", 82.4, |dgg| {
+        dgg.without_edge_noise().without_degree_noise()
+    }),
     ("deterministic edges", 82.7, DggConfig::without_edge_noise),
     ("deterministic degrees", 82.8, DggConfig::without_degree_noise),
     ("DGG", 83.2, |dgg| dgg),

@@ -7,7 +7,13 @@ const DATASETS: [&str; 3] = ["cora", "citeseer", "pubmed"];
 
 /// Learners of the table, and the ones that compare like with like under consistency.
 const LEARNERS: [&str; 7] = [
-    "none", "dropedge", "dgg", "dgg-star", "none+consistency", "dropedge+consistency", "dgg+consistency",
+    "none",
+    "dropedge",
+    "dgg",
+    "dgg-star",
+    "none+consistency",
+    "dropedge+consistency",
+    "dgg+consistency",
 ];
 
 /// Published accuracy on Cora, Citeseer and Pubmed.
@@ -51,7 +57,8 @@ pub(super) fn run(
                 let (ours, tests) = measure(&dataset, &config, learner, options, observer)?;
                 let baseline = &mut plain[usize::from(learner.ends_with("+consistency"))];
                 let gain = baseline.as_ref().and_then(|baseline| {
-                    let pairs: Vec<_> = tests.iter().copied().zip(baseline.iter().copied()).collect();
+                    let pairs: Vec<_> =
+                        tests.iter().copied().zip(baseline.iter().copied()).collect();
                     paired(&pairs)
                 });
                 if learner.starts_with("none") {

@@ -219,6 +219,7 @@ impl GcnIINetwork {
 
 /// A network of graph convolutions.
 #[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant)] // one per model: boxing would buy nothing
 pub enum Backbone {
     /// GCN.
     Gcn(Stack<Gcn>),

@@ -68,12 +68,12 @@ impl Learner for Dgg {
         let draws = (0..samples.max(1) as u64).map(|draw| pass.child(2).child(draw));
         match self.candidates(input, &shared.latent)? {
             Candidates::Complete(batch) => {
-                draws.map(|pass| self.from_complete(&shared, &batch, pass)).collect()
+                draws.map(|pass| self.draw_from_complete(&shared, &batch, pass)).collect()
             }
             Candidates::Pairs(pairs) => {
                 let log_scores =
                     self.log_scores_in(&shared.latent, &pairs, input.graph, input.batch)?;
-                draws.map(|pass| self.from_pairs(&shared, &pairs, &log_scores, pass)).collect()
+                draws.map(|pass| self.draw_from_pairs(&shared, &pairs, &log_scores, pass)).collect()
             }
         }
     }
@@ -167,7 +167,7 @@ impl Dgg {
         }
     }
 
-    fn from_pairs(
+    fn draw_from_pairs(
         &self,
         shared: &Shared,
         pairs: &Csr,
@@ -190,7 +190,12 @@ impl Dgg {
 
     /// Complete candidates: one pass over all pairs finds the best of every row and, if the samples
     /// or degrees need it, the total mass; from there on everything is sparse.
-    fn from_complete(&self, shared: &Shared, batch: &Batch, pass: Pass) -> Result<LearnedGraph> {
+    fn draw_from_complete(
+        &self,
+        shared: &Shared,
+        batch: &Batch,
+        pass: Pass,
+    ) -> Result<LearnedGraph> {
         let sample = &self.config.sample;
         let scorer = self.stream_scorer(&shared.latent)?;
         let scale = sample.scale(pass);

@@ -126,6 +126,7 @@ pub struct Scorer {
 }
 
 /// The scorer's inputs reduced to node level: what both the sparse and the streaming form need.
+#[allow(clippy::large_enum_variant)] // short-lived, one per pass
 pub(super) enum NodeLevel {
     /// Scale t > 0 `[1]`.
     Distance(Tensor<1>),

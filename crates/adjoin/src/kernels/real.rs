@@ -168,10 +168,10 @@ impl Real for f32 {
         let far = (1.0 - 2.0 / (exp_f32(2.0 * self.abs()) + 1.0)).copysign(self);
         let z = self * self;
         let mut p = -5.704_988_7e-3_f32;
-        p = f32::mul_add(p, z, 2.063_908_9e-2);
+        p = f32::mul_add(p, z, 2.063_909e-2);
         p = f32::mul_add(p, z, -5.373_971_5e-2);
         p = f32::mul_add(p, z, 1.333_144_2e-1);
-        p = f32::mul_add(p, z, -3.333_328_2e-1);
+        p = f32::mul_add(p, z, -3.333_328e-1);
         let near = f32::mul_add(p * z, self, self);
         if self.abs() < 0.625 { near } else { far }
     }
@@ -231,14 +231,14 @@ fn ln_f32(x: f32) -> f32 {
     let m = f32::from_bits((bits & 0x007f_ffff).wrapping_add(0x3f35_04f3));
     let f = m - 1.0;
     let mut p = 7.037_683_6e-2_f32;
-    p = f32::mul_add(p, f, -1.151_461_03e-1);
+    p = f32::mul_add(p, f, -1.151_461e-1);
     p = f32::mul_add(p, f, 1.167_699_9e-1);
     p = f32::mul_add(p, f, -1.242_014_1e-1);
     p = f32::mul_add(p, f, 1.424_932_3e-1);
     p = f32::mul_add(p, f, -1.666_805_8e-1);
     p = f32::mul_add(p, f, 2.000_071_5e-1);
     p = f32::mul_add(p, f, -2.499_999_4e-1);
-    p = f32::mul_add(p, f, 3.333_333_1e-1);
+    p = f32::mul_add(p, f, 3.333_333e-1);
     let f2 = f * f;
     let mut y = p * f * f2;
     y = f32::mul_add(e, -2.121_944_4e-4, y);

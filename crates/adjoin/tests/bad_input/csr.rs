@@ -177,7 +177,7 @@ proptest! {
 
     #[test]
     fn blocks_must_be_square(graph in graphs()) {
-        let result = Csr::block_diagonal(&[graph.clone()]);
+        let result = Csr::block_diagonal(std::slice::from_ref(&graph));
         prop_assert_eq!(result.is_ok(), graph.rows() == graph.columns());
     }
 }

@@ -84,7 +84,8 @@ fn sound(learned: &LearnedGraph, nodes: usize) {
 #[test]
 fn odd_graphs_give_sound_results() {
     // Nodes, edges, sizes: nothing, one node, isolated nodes, k above n, a loop, empty graphs.
-    let worlds: [(&[(u32, u32)], &[usize]); 7] = [
+    type World = (&'static [(u32, u32)], &'static [usize]);
+    let worlds: [World; 7] = [
         (&[], &[]),
         (&[], &[0]),
         (&[], &[1]),
@@ -160,8 +161,8 @@ fn a_view_is_judged_by_what_it_shows() {
     // The buffer behind these views goes on with a NaN.
     let graph = Csr::new(3, vec![0, 2, 3], vec![0, 1, 2]).unwrap();
     let step = adjoin::kernels::selector::Step { lambda: 1.0, shift: 0.5, hard: false };
-    let e: Tensor<1> = tensor(&[0.1, 0.2, 0.3, f64::NAN], [4]).slice([0..3]);
-    let k: Tensor<1> = tensor(&[1.0, 1.0, f64::NAN], [3]).slice([0..2]);
+    let e: Tensor<1> = tensor(&[0.1, 0.2, 0.3, f64::NAN], [4]).slice(0..3);
+    let k: Tensor<1> = tensor(&[1.0, 1.0, f64::NAN], [3]).slice(0..2);
     let run =
         || adjoin::ops::select(&graph, &e, &k, step).map(|(graph, _)| values(graph.weights()));
     let found = no_panic("select", run).unwrap();

@@ -59,7 +59,7 @@ fn check(name: &str, config: &DggConfig) {
     // Gradients of the adjacency alone.
     let leaf = x.require_grad();
     let all = outcome(&dgg, leaf.clone(), pass);
-    let adjacency = all.slice([0..NODES * NODES]);
+    let adjacency = all.slice(0..NODES * NODES);
     let mix = tensor(&normals(2, NODES * NODES), [NODES * NODES]);
     let grads = (adjacency * mix).sum().backward();
     let reached = |grad: Option<Vec<f64>>| grad.is_some_and(|g| g.iter().any(|g| g.abs() > 1e-12));

@@ -41,7 +41,7 @@ fn normalisations_pass_gradients_through_the_degrees() {
     let weights = between(3, topology.edges(), 0.2, 2.0);
     for normalisation in [Normalisation::Symmetric, Normalisation::Row, Normalisation::None] {
         for loops in [false, true] {
-            gradcheck(&[weights.clone()], |t| {
+            gradcheck(std::slice::from_ref(&weights), |t| {
                 let graph = Adjacency::new(topology.clone(), t[0].clone()).unwrap();
                 graph.prepare(normalisation, loops).unwrap().weights().clone()
             });
@@ -155,7 +155,7 @@ fn messages_between_edges_and_self_loops() {
     let loops = graph(9, 7, 7, 3).with_self_loops(SelfLoops::Add);
     let inner = loops.with_self_loops(SelfLoops::Drop);
     let c = normals(1, loops.edges() * 3);
-    gradcheck(&[c.clone()], |t| {
+    gradcheck(std::slice::from_ref(&c), |t| {
         flat(ops::edge_messages(&loops, &t[0].clone().reshape([loops.edges(), 3])).unwrap())
     });
     // Self-loops stay out of it: the rest is as if they were not there, and they receive 0.
