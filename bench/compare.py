@@ -3,7 +3,7 @@
     ADJOIN_DATA=DIR python bench/compare.py [--only CASE ...] [--rounds R] [--skip-slow] [--json FILE]
 
 Each round runs ours, then each reference, every one in a fresh process with 2 threads; the table has the medians over the
-rounds. Ours is `cargo run --release -q -p adjoin --example bench -- CASE [--n N]`, which prints one JSON line
+rounds. Ours is the example `bench` of crates/adjoin, built first and called as `bench CASE [--n N]`, which prints one JSON line
 {"case", "seconds", "peak_bytes"}; the references are in bench/reference.py.
 """
 

@@ -9,6 +9,10 @@ mod table;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+/// Tensors come and go in every step: an allocator that keeps their pages saves page faults.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Learns, for every node of a graph, which neighbours it should have and how many.
 #[derive(Parser)]
 #[command(

@@ -10,9 +10,7 @@ pub mod labels;
 pub mod node;
 pub mod plan;
 pub mod presets;
-#[allow(missing_docs)]
 pub mod record;
-#[allow(missing_docs)]
 pub mod report;
 pub mod reproduce;
 pub mod run;

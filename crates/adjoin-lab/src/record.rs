@@ -10,11 +10,13 @@ use serde::{Deserialize, Serialize};
 pub struct RunRecord {
     /// `node`, `trajectory` or `points`.
     pub task: String,
+    /// Name of the dataset.
     pub dataset: String,
     /// Name of the split, such as `public` or `random:7`.
     pub split: String,
     /// Hash of the split's node lists: two runs are comparable only when it is the same.
     pub split_hash: String,
+    /// Name of the network.
     pub backbone: String,
     /// `none` when the backbone worked on the input graph as it was given.
     pub learner: String,
@@ -26,8 +28,9 @@ pub struct RunRecord {
     pub command: String,
     /// The full configuration, defaults included.
     pub config_toml: String,
+    /// What each seed gave.
     pub seeds: Vec<SeedRecord>,
-    /// Median wall-clock time of one training step, in milliseconds.
+    /// Mean wall-clock time of one training step, in milliseconds.
     pub ms_per_step: f64,
     /// Largest resident memory of the process, in bytes.
     pub peak_rss_bytes: u64,
@@ -38,46 +41,61 @@ pub struct RunRecord {
 /// One seed of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeedRecord {
+    /// The seed.
     pub seed: u64,
     /// Metric on the validation part at the best epoch, in 0..1.
     pub valid: f64,
     /// Metric on the test part, read once, at the best validation epoch, in 0..1.
     pub test: f64,
+    /// The epoch that validation chose, from 1.
     pub best_epoch: usize,
     /// Epochs trained before stopping.
     pub epochs: usize,
+    /// Wall-clock time of the seed.
     pub seconds: f64,
+    /// Every epoch, in order.
     pub curve: Vec<EpochRecord>,
 }
 
 /// One epoch of one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpochRecord {
+    /// The epoch, from 1.
     pub epoch: usize,
+    /// The training loss.
     pub loss: f64,
     /// Metric on the training part, in 0..1.
     pub train: f64,
     /// Metric on the validation part, in 0..1.
     pub valid: f64,
-    /// Mean and deviation of the learned degree over the nodes, when a degree is learned.
+    /// Mean of the learned degree over the nodes, when a degree is learned.
     pub mean_degree: Option<f64>,
+    /// Deviation of the learned degree.
     pub std_degree: Option<f64>,
 }
 
 /// The input graph and the learned one, both as compressed sparse rows over the same nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GraphRecord {
+    /// Names of the nodes; may be empty.
     pub node_ids: Vec<String>,
+    /// Names of the classes.
     pub class_names: Vec<String>,
     /// True classes, where known.
     pub labels: Vec<Option<u32>>,
+    /// Predicted class of every node.
     pub predicted: Vec<u32>,
     /// 0 other, 1 train, 2 validation, 3 test.
     pub part: Vec<u8>,
+    /// Row pointers of the input graph.
     pub input_pointers: Vec<u32>,
+    /// Columns of the input graph.
     pub input_indices: Vec<u32>,
+    /// Row pointers of the learned graph.
     pub learned_pointers: Vec<u32>,
+    /// Columns of the learned graph.
     pub learned_indices: Vec<u32>,
+    /// Weights of the learned graph.
     pub learned_weights: Vec<f32>,
     /// Learned k of each node; empty when the learner has no such thing.
     pub degrees: Vec<f32>,
@@ -86,8 +104,11 @@ pub struct GraphRecord {
 /// Mean, sample standard deviation (absent below two values) and count.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
+    /// The mean.
     pub mean: f64,
+    /// The sample standard deviation.
     pub deviation: Option<f64>,
+    /// How many values.
     pub n: usize,
 }
 
@@ -348,7 +369,9 @@ pub struct DegreeHistogram {
     /// Bin b holds the degrees that round to `b * width .. (b + 1) * width` (end not included); the
     /// last bin is open above.
     pub width: u32,
+    /// Counts of the input degrees.
     pub input: Vec<u32>,
+    /// Counts of the learned degrees.
     pub learned: Vec<u32>,
 }
 

@@ -27,14 +27,30 @@ const SCRIPTS: [&str; 5] = [
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
+    /// Nothing to report on.
     #[error("no runs given: name at least one run folder")]
     NoRuns,
+    /// A run without results.
     #[error("{run} has no finished seed, so there is nothing to report")]
-    NoSeeds { run: String },
+    NoSeeds {
+        /// Which run.
+        run: String,
+    },
+    /// A result that is not a number.
     #[error("{run} has a test or validation metric that is not a number")]
-    NotFinite { run: String },
+    NotFinite {
+        /// Which run.
+        run: String,
+    },
+    /// A graph whose arrays do not fit each other.
     #[error("the graph of {run} is damaged: {reason}")]
-    Graph { run: String, reason: String },
+    Graph {
+        /// Which run.
+        run: String,
+        /// What does not fit.
+        reason: String,
+    },
+    /// Data that cannot be written.
     #[error("the report's data cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }

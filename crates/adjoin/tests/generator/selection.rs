@@ -38,10 +38,10 @@ fn hard_is_the_step_of_soft_at_the_same_positions() {
             assert_eq!(hard[at], expected);
         }
         // A row keeps its round(k + shift - 1/2) best, or all it has.
-        for i in 0..20 {
+        for (i, k) in k.iter().enumerate().take(20) {
             let kept: Vec<f64> =
                 graph.topology().range(i).map(|at| hard[at]).filter(|a| *a > 0.0).collect();
-            let count = ((k[i] + shift).floor() as usize).min(candidates.degree(i));
+            let count = ((k + shift).floor() as usize).min(candidates.degree(i));
             let mut best: Vec<f64> = candidates.range(i).map(|at| e[at]).collect();
             best.sort_by(|a, b| b.total_cmp(a));
             best.truncate(count);
