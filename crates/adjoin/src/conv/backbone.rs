@@ -170,7 +170,7 @@ impl<C: Conv + Module> Stack<C> {
         &self,
         x: &Features,
         graph: &Adjacency,
-        activation: impl Fn(Tensor<2>) -> Tensor<2>,
+        activation: impl Fn(Tensor<2>) -> Result<Tensor<2>>,
         pass: Pass,
     ) -> Result<Tensor<2>> {
         let mut features = x.clone();
@@ -178,7 +178,7 @@ impl<C: Conv + Module> Stack<C> {
         for (at, layer) in self.layers.iter().enumerate() {
             let pass = pass.child(at as u64);
             if let Some(hidden) = output.take() {
-                features = activation(hidden).into();
+                features = activation(hidden)?.into();
             }
             let dropped = features.dropout(self.dropout, pass.child(0))?;
             output = Some(layer.forward(&dropped, graph, pass.child(1))?);
@@ -234,9 +234,9 @@ pub enum Backbone {
 impl Conv for Backbone {
     fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>> {
         match self {
-            Self::Gcn(stack) => stack.forward(x, graph, activation::relu, pass),
-            Self::Sage(stack) => stack.forward(x, graph, activation::relu, pass),
-            Self::Gat(stack) => stack.forward(x, graph, |h| activation::elu(h, 1.0), pass),
+            Self::Gcn(stack) => stack.forward(x, graph, |h| Ok(activation::relu(h)), pass),
+            Self::Sage(stack) => stack.forward(x, graph, |h| Ok(activation::relu(h)), pass),
+            Self::Gat(stack) => stack.forward(x, graph, |h| ops::elu(&h), pass),
             Self::Gcnii(network) => network.forward(x, graph, pass),
         }
     }

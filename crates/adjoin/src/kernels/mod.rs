@@ -12,6 +12,7 @@ pub mod batch_norm;
 pub mod dropout;
 pub mod edge_messages;
 pub mod edgeconv;
+pub mod elu;
 pub mod knn;
 pub mod normalise;
 pub mod nuclear;

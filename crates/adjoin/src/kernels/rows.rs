@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Rows that one task handles when a row costs about `cost` operations: small inputs stay on one
 /// thread, because waking another costs more than they do.
 pub(crate) fn rows_per_task(rows: usize, cost: usize) -> usize {
-    const OPERATIONS_PER_TASK: usize = 1 << 15;
+    const OPERATIONS_PER_TASK: usize = 1 << 17;
     (OPERATIONS_PER_TASK / cost.max(1)).clamp(1, rows.max(1))
 }
 

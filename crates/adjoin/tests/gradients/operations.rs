@@ -213,3 +213,14 @@ fn losses() {
         sparsity(&Adjacency::new(topology.clone(), t[0].clone()).unwrap())
     });
 }
+
+#[test]
+fn elu_is_smooth_enough() {
+    let x: Vec<f64> = normals(3, 40).into_iter().filter(|x| x.abs() > 1e-3).collect();
+    let expected: Vec<f64> = x.iter().map(|&x| if x > 0.0 { x } else { x.exp_m1() }).collect();
+    let y = ops::elu(&tensor::<1>(&x, [x.len()])).unwrap();
+    for (y, expected) in values(&y).into_iter().zip(expected) {
+        assert!((y - expected).abs() < 1e-12);
+    }
+    gradcheck(std::slice::from_ref(&x), |t| ops::elu(&t[0]).unwrap());
+}
