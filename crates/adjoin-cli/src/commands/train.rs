@@ -98,9 +98,9 @@ pub struct Train {
 enum Task {
     /// Classes of the nodes of a graph
     Node,
-    /// Paths of people and players
+    /// Paths of people and players (not in this version)
     Trajectory,
-    /// Classes of point clouds
+    /// Classes of point clouds (not in this version)
     Points,
 }
 

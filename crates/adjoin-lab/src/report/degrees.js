@@ -75,12 +75,15 @@ function graphChoice(onChange) {
     const readout = document.querySelector(`[data-readout="degrees-${at}"]`);
     degreeChart(panels[at].querySelector('[data-chart="degrees"]'), graph, readout);
   });
-  if (DATA.graphs.length > 1) {
+  // Baselines come first in a comparison; what was learned is the news.
+  const start = DATA.graphs.length - 1;
+  if (start > 0) {
     const select = byId("graph-select");
     select.append(...DATA.graphs.map((graph, at) => html("option", { value: at }, graph.name)));
+    select.value = start;
     select.addEventListener("change", () => show(Number(select.value)));
     byId("graph-choice").hidden = false;
     panels.forEach((panel) => panel.querySelector(".of-run").classList.add("hidden"));
   }
-  show(0);
+  show(start);
 }
