@@ -238,7 +238,11 @@ impl Experiment<'_> {
             members.iter().for_each(|&node| part[node as usize] = number);
         }
         Ok(GraphRecord {
-            node_ids: self.dataset.node_ids.clone(),
+            // Some formats have no names for nodes: their numbers stand in.
+            node_ids: match self.dataset.node_ids.is_empty() {
+                true => (0..nodes).map(|node| node.to_string()).collect(),
+                false => self.dataset.node_ids.clone(),
+            },
             class_names: self.dataset.class_names.clone(),
             labels: (0..nodes as u32).map(|node| self.dataset.label(node)).collect(),
             predicted: best.evaluation.predicted.clone(),
