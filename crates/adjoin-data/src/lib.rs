@@ -39,6 +39,7 @@ pub mod read;
 mod registry;
 mod split;
 mod split_spec;
+pub mod trajectory;
 
 pub use convert::{Existing, write_csv_folder, write_npz};
 pub use cora::cora;
