@@ -195,6 +195,16 @@ fn print_facts(rows: &[(&str, String)]) -> Done {
 }
 
 fn download(name: &str, no_pip: bool, locations: Locations) -> Done {
+    if let Ok(known) = trajectory::find(name) {
+        return match known.is_embedded() {
+            true => print(format!("{} is inside the program: nothing to fetch\n", known.name)),
+            false => Err(Failure::Failed(format!(
+                "{} cannot be downloaded by this program; get it from {} and put into the \
+                 folder {} of a data folder: {}",
+                known.name, known.source, known.home, known.files
+            ))),
+        };
+    }
     let known = adjoin_data::find(name)?;
     if known.is_embedded() {
         return print(format!("{} is inside the program: nothing to fetch\n", known.name));

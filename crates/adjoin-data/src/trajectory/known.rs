@@ -76,7 +76,7 @@ const SDD: KnownTrajectories = KnownTrajectories {
     about: "people on a campus, each recording split by time",
     scenes: [1237, 119, 292],
     agents: [2, 21],
-    licence: "CC BY-NC-SA 3.0 (Stanford Drone Dataset)",
+    licence: "CC BY-NC-SA 3.0, as far as known (the copies state none or MIT)",
     source: "https://github.com/vita-epfl/trajnetplusplusdataset (train) and \
              https://github.com/xupei0610/SocialVAE (test)",
     home: "sdd_trajnet",
