@@ -15,8 +15,8 @@
 //! |---|---|
 //! | a dataset by name, or a user's CSV file | [`load`], or [`load_with`] settings for the file |
 //! | which names exist | [`list`], [`find`] |
-//! | one reader by itself | [`eth_ucy`], [`trajnet`], [`sportvu`], [`csv`] |
-//! | a made-up crowd | [`crowd`] |
+//! | one reader by itself | [`eth_ucy()`], [`trajnet()`], [`sportvu()`], [`csv()`] |
+//! | a made-up crowd | [`crowd()`] |
 
 mod crowd;
 mod eth_ucy;

@@ -23,7 +23,7 @@ pub enum SplitBy {
     Scene,
 }
 
-/// Settings of [`csv`].
+/// Settings of [`csv()`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableConfig {
     /// Steps that are seen.
@@ -99,7 +99,7 @@ pub fn csv(path: &Path, config: &TableConfig) -> Result<TrajectoryDataset> {
     csv_bytes(path, &limited_bytes(path, MAX_RECORDING_BYTES)?, config)
 }
 
-/// As [`csv`], from memory; the path is for messages and the name.
+/// As [`csv()`], from memory; the path is for messages and the name.
 pub fn csv_bytes(path: &Path, bytes: &[u8], config: &TableConfig) -> Result<TrajectoryDataset> {
     config.check()?;
     let recordings = recordings(path, bytes)?;
