@@ -19,6 +19,8 @@ pub use graphml::{graphml, graphml_bytes};
 pub use npz::{npz, npz_bytes};
 pub use planetoid::{PlanetoidFiles, planetoid, planetoid_bytes};
 
+pub(crate) use csv_folder::Rows;
+pub(crate) use npy::Array;
 pub(crate) use npz::{expand_entry, open_zip};
 pub(crate) use table::GIVEN;
 
@@ -32,7 +34,8 @@ pub(crate) fn file_bytes(path: &Path) -> Result<Vec<u8>> {
     limited_bytes(path, MAX_FILE_BYTES)
 }
 
-fn limited_bytes(path: &Path, limit: u64) -> Result<Vec<u8>> {
+/// As [`file_bytes`], with a limit of one's own.
+pub(crate) fn limited_bytes(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     let length = file.metadata().map_err(|error| Error::io("inspect", path, error))?.len();
     let mut bytes = Vec::new();
