@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use adjoin::{
     Dgg, DggConfig, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared,
-    learner::{DropEdge, DropEdgeConfig, Knn, KnnConfig, Unchanged},
+    learner::{DropEdge, DropEdgeConfig, Knn, KnnConfig, PageRank, PageRankConfig, Unchanged},
 };
 use burn::{module::Module, tensor::Device};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,8 @@ pub enum LearnerConfig {
     None,
     /// A fixed graph of nearest neighbours.
     Knn(KnnConfig),
+    /// A fixed graph of random-walk neighbours.
+    Pagerank(PageRankConfig),
     /// Random edges left out in every step.
     Dropedge(DropEdgeConfig),
     /// The differentiable graph generator.
@@ -23,8 +25,8 @@ pub enum LearnerConfig {
 }
 
 /// Names that `--learner` takes.
-pub const LEARNERS: [&str; 7] =
-    ["none", "knn", "dropedge", "dgg", "dgg-star", "dgg-paper", "dgg-ref"];
+pub const LEARNERS: [&str; 8] =
+    ["none", "knn", "pagerank", "dropedge", "dgg", "dgg-star", "dgg-paper", "dgg-ref"];
 
 impl LearnerConfig {
     /// The default settings of a learner.
@@ -35,6 +37,7 @@ impl LearnerConfig {
         Ok(match name {
             "none" => Self::None,
             "knn" => Self::Knn(KnnConfig::default()),
+            "pagerank" => Self::Pagerank(PageRankConfig::default()),
             "dropedge" => Self::Dropedge(DropEdgeConfig::default()),
             "dgg" | "dgg-star" => Self::Dgg(Box::default()),
             "dgg-paper" => Self::Dgg(Box::new(DggConfig::paper())),
@@ -54,6 +57,7 @@ impl LearnerConfig {
         Ok(match self {
             Self::None => AnyLearner::None(Unchanged {}),
             Self::Knn(config) => AnyLearner::Knn(config.init()?),
+            Self::Pagerank(config) => AnyLearner::PageRank(config.init()?),
             Self::Dropedge(config) => AnyLearner::DropEdge(config.init()?),
             Self::Dgg(config) => AnyLearner::Dgg(config.init(inputs, key, device)?),
         })
@@ -68,6 +72,8 @@ pub enum AnyLearner {
     None(Unchanged),
     /// A fixed graph of nearest neighbours.
     Knn(Knn),
+    /// A fixed graph of random-walk neighbours.
+    PageRank(PageRank),
     /// Random edges left out in every step.
     DropEdge(DropEdge),
     /// The differentiable graph generator.
@@ -79,6 +85,7 @@ impl AnyLearner {
         match self {
             Self::None(learner) => learner,
             Self::Knn(learner) => learner,
+            Self::PageRank(learner) => learner,
             Self::DropEdge(learner) => learner,
             Self::Dgg(learner) => learner,
         }

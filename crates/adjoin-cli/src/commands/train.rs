@@ -47,7 +47,7 @@ pub struct Train {
     /// The network: gcn, sage, gat or gcnii [default: gcn]
     #[arg(long, value_parser = PossibleValuesParser::new(BACKBONES), hide_possible_values = true)]
     backbone: Option<String>,
-    /// Learners of the graph, with commas between: none, knn, dropedge, dgg, dgg-star, dgg-paper,
+    /// Learners of the graph, with commas between: none, knn, pagerank, dropedge, dgg, dgg-star, dgg-paper,
     /// dgg-ref; with +consistency after a name, predictions over several draws are made to agree
     /// [default: none,dgg]
     #[arg(long, value_delimiter = ',')]
