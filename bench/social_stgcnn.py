@@ -71,7 +71,7 @@ class Loop:
 
 def ours(split, threads):
     program = ROOT / "target/release/examples/trajectory"
-    words = [program, "--dataset", split, "--learner", "kernel", "--epochs", "4", "--every", "1", "--threads", str(threads)]
+    words = [program, "--dataset", split, "--learner", "kernel", "--set", "train.epochs=4", "--every", "1", "--threads", str(threads)]
     lines = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
     return [float(line.split()[-2]) for line in lines if " epoch " in line and line.endswith(" s")]
 

@@ -1,22 +1,23 @@
 //! Trains Social-STGCNN on a set of trajectories and prints its errors.
 //!
-//! `cargo run --release --example trajectory -- --dataset zara1 --learner kernel --epochs 20`
+//! `cargo run --release --example trajectory -- --dataset zara1 --learner kernel --set train.epochs=20`
 
 use adjoin_data::{Locations, trajectory};
-use adjoin_lab::trajectory::{
-    Baseline, ChooseEpoch, NormOver, OptimiserKind, Propagation, Scores, TrajectoryConfig,
-    TrajectoryExperiment,
-};
+use adjoin_lab::trajectory::{Baseline, Scores, TrajectoryConfig, TrajectoryExperiment};
 use std::{collections::HashMap, error::Error, time::Instant};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut options: HashMap<String, String> = HashMap::new();
+    let mut settings = Vec::new();
     let mut words = std::env::args().skip(1);
     while let (Some(name), Some(value)) = (words.next(), words.next()) {
-        options.insert(name.trim_start_matches("--").into(), value);
+        match name.as_str() {
+            "--set" => settings.push(value),
+            _ => drop(options.insert(name.trim_start_matches("--").into(), value)),
+        }
     }
     let text = |name: &str, or: &str| options.get(name).cloned().unwrap_or_else(|| or.into());
-    let number = |name: &str, or: f64| -> Result<f64, std::num::ParseFloatError> {
+    let number = |name: &str, or: usize| -> Result<usize, std::num::ParseIntError> {
         options.get(name).map_or(Ok(or), |value| value.parse())
     };
     let dataset = trajectory::load(&text("dataset", "crowd"), &Locations::from_environment(None))?;
@@ -39,31 +40,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         return Ok(());
     }
-    let mut config = TrajectoryConfig::named(&learner)?;
-    let train = &mut config.train;
-    train.epochs = number("epochs", train.epochs as f64)? as usize;
-    train.batch = number("batch", train.batch as f64)? as usize;
-    train.rate = number("rate", train.rate)?;
-    train.learner_rate = number("learner-rate", train.rate)?;
-    train.lower_at = number("lower-at", (train.epochs * 3 / 5) as f64)? as usize;
-    train.clip = number("clip", train.clip)?;
-    if text("optimiser", "sgd") == "adam" {
-        train.optimiser = OptimiserKind::Adam;
-    }
-    if text("choose", "loss") == "displacement" {
-        train.choose_by = ChooseEpoch::Displacement;
-    }
-    if text("norm", "scene") == "batch" {
-        config.network.norm_over = NormOver::Batch;
-    }
-    config.network.propagation = match text("propagation", "laplacian").as_str() {
-        "symmetric" => Propagation::Symmetric,
-        "row" => Propagation::Row,
-        _ => Propagation::Laplacian,
-    };
-    let seeds: Vec<u64> = (1..=number("seeds", 1.0)? as u64).collect();
-    let threads = number("threads", 1.0)? as usize;
-    let every = number("every", 10.0)? as usize;
+    let config = TrajectoryConfig::named(&learner)?;
+    let config = config.with_settings(settings.iter().map(String::as_str))?;
+    let seeds: Vec<u64> = (1..=number("seeds", 1)? as u64).collect();
+    let (threads, every) = (number("threads", 1)?, number("every", 10)?);
     let experiment =
         TrajectoryExperiment { dataset: &dataset, config: &config, seeds: &seeds, threads };
     let started = Instant::now();

@@ -21,6 +21,7 @@ mod config;
 mod error;
 mod learner;
 mod seeds;
+mod settings;
 
 pub use config::{ChooseBy, Config, TrainConfig};
 pub use error::{Error, Result};

@@ -1,7 +1,7 @@
 //! Settings of a trajectory experiment.
 
 use super::SocialStgcnnConfig;
-use crate::LearnerConfig;
+use crate::{LearnerConfig, Result, settings};
 use adjoin::{
     CandidateRule, DggConfig,
     dgg::{DegreeConfig, DegreeRule, EncoderConfig, SampleConfig, ScorerConfig},
@@ -18,8 +18,21 @@ pub struct TrajectoryConfig {
     pub graph: InputGraph,
     /// The learner of the graph that the network uses.
     pub learner: LearnerConfig,
+    /// How paths are drawn from the predicted distributions.
+    pub sampling: Sampling,
     /// How it is trained.
     pub train: TrajectoryTrainConfig,
+}
+
+/// How a path is drawn from distributions of its steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sampling {
+    /// Every step by itself, as published: errors of the steps cancel, paths zigzag.
+    #[default]
+    Independent,
+    /// One draw per path: who starts out faster than expected stays so.
+    Shared,
 }
 
 /// The graph of a frame before anything is learned.
@@ -55,6 +68,18 @@ pub enum ChooseEpoch {
     Displacement,
 }
 
+/// What the loss is the likelihood of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Likelihood {
+    /// Each step by itself, as published.
+    #[default]
+    Steps,
+    /// The place after each step, which is the sum of steps that are drawn independently: errors in the
+    /// same direction step after step make the deviations grow, as sampled paths need it.
+    Places,
+}
+
 /// How a model is trained; the defaults are the published settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -75,6 +100,8 @@ pub struct TrajectoryTrainConfig {
     pub lower_by: f64,
     /// Largest norm of the gradient of a weight; 0 for any.
     pub clip: f64,
+    /// What the loss is the likelihood of.
+    pub likelihood: Likelihood,
     /// What validation looks at to choose the epoch.
     pub choose_by: ChooseEpoch,
     /// Sampled paths of an agent in tests.
@@ -92,6 +119,7 @@ impl Default for TrajectoryTrainConfig {
             lower_at: 150,
             lower_by: 0.2,
             clip: 0.0,
+            likelihood: Likelihood::Steps,
             choose_by: ChooseEpoch::Loss,
             samples: 20,
         }
@@ -104,6 +132,7 @@ impl Default for TrajectoryConfig {
             network: SocialStgcnnConfig::default(),
             graph: InputGraph::Kernel,
             learner: LearnerConfig::None,
+            sampling: Sampling::Independent,
             train: TrajectoryTrainConfig::default(),
         }
     }
@@ -115,7 +144,7 @@ impl TrajectoryConfig {
     ///
     /// # Errors
     /// If there is no such learner.
-    pub fn named(learner: &str) -> crate::Result<Self> {
+    pub fn named(learner: &str) -> Result<Self> {
         let (graph, learner) = match learner {
             "kernel" => (InputGraph::Kernel, LearnerConfig::None),
             "none" => (InputGraph::None, LearnerConfig::None),
@@ -123,6 +152,27 @@ impl TrajectoryConfig {
             other => (InputGraph::Kernel, LearnerConfig::named(other)?),
         };
         Ok(Self { graph, learner, ..Self::default() })
+    }
+
+    /// Reads a configuration, the values of `base` standing in for what the text leaves out.
+    ///
+    /// # Errors
+    /// Says which key is unknown, with the nearest known one, or which value does not fit.
+    pub fn from_toml(place: &str, text: &str, base: &Self) -> Result<Self> {
+        settings::from_toml(place, text, base)
+    }
+
+    /// The configuration with `key=value` settings applied, e.g. `train.epochs=100`.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn with_settings<'a>(&self, settings: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        settings::with_settings(self, settings)
+    }
+
+    /// The full configuration as a file that can be edited and given back.
+    pub fn to_toml(&self) -> String {
+        settings::to_toml(self)
     }
 }
 

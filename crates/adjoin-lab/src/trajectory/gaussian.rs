@@ -3,7 +3,7 @@
 //! A row of parameters is `[mx, my, ln sx, ln sy, c]`, each for all predicted steps, with
 //! correlation `rho = tanh(c)`.
 
-use super::Forecast;
+use super::{Forecast, Sampling};
 use adjoin::Key;
 use burn::tensor::{Tensor, activation::softplus};
 
@@ -39,8 +39,37 @@ pub fn negative_log_likelihood(
     (loss.sum_dim(1) * shares.clone()).sum()
 }
 
-/// Draws paths of the agents of one scene: steps are independent in time and add up from where the
-/// agents are.
+/// `sum_i w_i sum_t -ln N(p_it; M_it, V_it)` of places `p_it = sum_{s <= t} d_is`, relative to the last
+/// observed one. For independent steps means and covariances add up:
+/// `M_t = sum_{s <= t} m_s`, `V_t = sum_{s <= t} S_s`.
+///
+/// Gradients flow to all parameters.
+///
+/// # Shapes
+/// As [`negative_log_likelihood`].
+pub fn place_negative_log_likelihood(
+    parameters: &Tensor<2>,
+    targets: &Tensor<2>,
+    shares: &Tensor<2>,
+) -> Tensor<1> {
+    let steps = targets.dims()[1] / 2;
+    let options = (&targets.device(), targets.dtype());
+    let earlier = Tensor::<2>::ones([steps, steps], options).triu(0);
+    let sums = |x: Tensor<2>| x.matmul(earlier.clone());
+    let part = |at: usize| parameters.clone().narrow(1, at * steps, steps);
+    let target = |axis: usize| targets.clone().narrow(1, axis * steps, steps);
+    let [x, y] = [0, 1].map(|axis| sums(target(axis) - part(axis)));
+    let [sx, sy] = [2, 3].map(|at| part(at).exp());
+    let cross = sums(sx.clone() * sy.clone() * part(4).tanh());
+    let [vx, vy] = [sx, sy].map(|deviation| sums(deviation.square()));
+    let determinant = vx.clone() * vy.clone() - cross.clone().square();
+    let quadratic = x.clone().square() * vy + y.clone().square() * vx - x * y * cross * 2.0;
+    let twice = quadratic / determinant.clone() + determinant.log();
+    let loss = twice * 0.5 + std::f64::consts::TAU.ln();
+    (loss.sum_dim(1) * shares.clone()).sum()
+}
+
+/// Draws paths of the agents of one scene: steps add up from where the agents are.
 ///
 /// `parameters` is `[agents, 5 steps]`. The most likely path follows the means.
 pub(super) fn forecast(
@@ -48,6 +77,7 @@ pub(super) fn forecast(
     origins: &[[f32; 2]],
     steps: usize,
     samples: usize,
+    sampling: Sampling,
     key: Key,
 ) -> Forecast {
     let agents = origins.len();
@@ -65,7 +95,10 @@ pub(super) fn forecast(
             let key = key.child((agent * samples + sample) as u64);
             let mut place = origin.map(f64::from);
             for (time, slot) in forecast.path_mut(sample, agent).iter_mut().enumerate() {
-                let [a, b] = key.normal_pair(time as u64);
+                let [a, b] = key.normal_pair(match sampling {
+                    Sampling::Independent => time as u64,
+                    Sampling::Shared => 0,
+                });
                 let rho = at(4, time).tanh();
                 let [sx, sy] = [at(2, time).exp(), at(3, time).exp()];
                 place[0] += at(0, time) + sx * a;

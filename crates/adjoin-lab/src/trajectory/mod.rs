@@ -22,11 +22,14 @@ mod weights;
 
 pub use baseline::{Baseline, constant_velocity, constant_velocity_with_noise};
 pub use batch::SceneBatch;
-pub use config::{ChooseEpoch, InputGraph, OptimiserKind, TrajectoryConfig, TrajectoryTrainConfig};
+pub use config::{
+    ChooseEpoch, InputGraph, Likelihood, OptimiserKind, Sampling, TrajectoryConfig,
+    TrajectoryTrainConfig,
+};
 pub use experiment::{TrajectoryExperiment, TrajectoryOutcome, TrajectorySeed, evaluate};
 pub use features::GENERATOR_FEATURES;
 pub use forecast::{Forecast, Forecaster};
-pub use gaussian::negative_log_likelihood;
+pub use gaussian::{negative_log_likelihood, place_negative_log_likelihood};
 pub use kernel::kernel_graph;
 pub use metrics::{Displacement, Scores, Tally};
 pub use model::SocialModel;

@@ -1,15 +1,19 @@
 //! A learner and Social-STGCNN, joined.
 
 use super::{
-    Forecast, Forecaster, GENERATOR_FEATURES, InputGraph, SceneBatch, SocialStgcnn,
-    TrajectoryConfig, gaussian, kernel_graph, negative_log_likelihood,
+    Forecast, Forecaster, GENERATOR_FEATURES, InputGraph, Likelihood, Sampling, SceneBatch,
+    SocialStgcnn, TrajectoryConfig, gaussian, kernel_graph, negative_log_likelihood,
+    place_negative_log_likelihood,
 };
 use crate::{AnyLearner, Error, Result};
-use adjoin::{GraphInput, Key, LearnedGraph, Learner, Pass};
+use adjoin::{Candidates, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared};
 use burn::{
     module::{Module, ParamId, list_param_ids},
     tensor::{Device, Tensor},
 };
+
+/// Candidate pairs of all frames of a batch are listed up to this many.
+const MOST_PAIRS: usize = 50_000_000;
 
 /// A graph learner and the network that uses its graph, one graph per frame.
 #[derive(Module, Debug)]
@@ -20,6 +24,10 @@ pub struct SocialModel {
     pub network: SocialStgcnn,
     #[module(skip)]
     graph: InputGraph,
+    #[module(skip)]
+    likelihood: Likelihood,
+    #[module(skip)]
+    sampling: Sampling,
 }
 
 impl SocialModel {
@@ -42,6 +50,8 @@ impl SocialModel {
             learner: config.learner.init(GENERATOR_FEATURES, key.child(1), device)?,
             network: config.network.init([observed, predicted], key.child(2), device),
             graph: config.graph,
+            likelihood: config.train.likelihood,
+            sampling: config.sampling,
         })
     }
 
@@ -55,7 +65,15 @@ impl SocialModel {
             InputGraph::Kernel => Some(kernel_graph(batch)?),
         };
         let input = GraphInput::new(&batch.features, graph.as_ref(), &batch.frames);
-        Ok(self.learner.learn(&input, pass)?)
+        let complete =
+            matches!(&self.learner, AnyLearner::Dgg(dgg) if dgg.config().candidates.is_complete());
+        if !complete {
+            return Ok(self.learner.learn(&input, pass)?);
+        }
+        // Frames are small: listing their pairs is faster than streaming over them.
+        let pairs = Candidates::Complete(batch.frames.clone()).to_pairs(MOST_PAIRS)?;
+        let prepared = Prepared { candidates: Some(Candidates::Pairs(pairs)), graph: None };
+        Ok(self.learner.learn(&input.with_prepared(&prepared), pass)?)
     }
 
     /// Parameters of the distribution of every step, `[agents, 5 predicted]`.
@@ -71,7 +89,11 @@ impl SocialModel {
 impl Forecaster for SocialModel {
     fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
         let parameters = self.forward(batch, pass)?;
-        Ok(negative_log_likelihood(&parameters, &batch.targets, &batch.shares))
+        let loss = match self.likelihood {
+            Likelihood::Steps => negative_log_likelihood,
+            Likelihood::Places => place_negative_log_likelihood,
+        };
+        Ok(loss(&parameters, &batch.targets, &batch.shares))
     }
 
     fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>> {
@@ -80,7 +102,14 @@ impl Forecaster for SocialModel {
         let (steps, width) = (batch.predicted, gaussian::PARAMETERS * batch.predicted);
         let of_scene = |(at, range): (usize, std::ops::Range<usize>)| {
             let rows = &parameters[range.start * width..range.end * width];
-            gaussian::forecast(rows, &batch.origins[range], steps, samples, key.child(at as u64))
+            gaussian::forecast(
+                rows,
+                &batch.origins[range],
+                steps,
+                samples,
+                self.sampling,
+                key.child(at as u64),
+            )
         };
         Ok(batch.scenes.ranges().enumerate().map(of_scene).collect())
     }

@@ -14,7 +14,7 @@ use super::{
 use adjoin::{Adjacency, Key, Linear, LinearConfig, Pass, Result, Start, ops};
 use burn::{
     module::{Module, Param},
-    tensor::{Device, Tensor, activation::prelu},
+    tensor::{Device, Tensor, activation::relu},
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -188,6 +188,12 @@ impl SocialStgcnn {
         let [nodes, channels] = x.dims();
         x.reshape([nodes / self.observed, self.observed * channels])
     }
+}
+
+/// `max(x, 0) + a min(x, 0)`. Burn's own works with masks, which are slow.
+fn prelu(x: Tensor<2>, slope: Tensor<1>) -> Tensor<2> {
+    let positive = relu(x.clone());
+    (x - positive.clone()) * slope.unsqueeze() + positive
 }
 
 /// `[W; b]`, for inputs whose last column is 1.
