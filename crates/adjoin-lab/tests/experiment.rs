@@ -38,7 +38,7 @@ fn a_graph_without_node_names_can_be_reported() {
 #[test]
 fn seeds_side_by_side_give_the_same_as_one_after_the_other() {
     let dataset = small(2);
-    for learner in ["none", "dropedge", "dgg", "dgg-star", "dgg+consistency"] {
+    for learner in ["none", "dropedge", "dgm", "dgg", "dgg-star", "dgg+consistency"] {
         let [one, two] = [1, 2].map(|threads| run(&dataset, learner, threads));
         for (a, b) in one.seeds.iter().zip(&two.seeds) {
             assert_eq!(a.curve, b.curve, "{learner}");
@@ -58,11 +58,41 @@ fn training_sees_no_test_label() {
         let label = &mut shuffled.labels[node as usize];
         *label = (*label + 1) % classes;
     }
-    for learner in ["none", "dgg-star"] {
+    for learner in ["none", "dgm", "dgg-star"] {
         let [honest, canary] = [&dataset, &shuffled].map(|dataset| run(dataset, learner, 2));
         for (a, b) in honest.seeds.iter().zip(&canary.seeds) {
             assert_eq!(a.curve, b.curve, "{learner}");
             assert_ne!(a.test, b.test, "{learner}");
         }
     }
+}
+
+#[test]
+fn a_hard_graph_is_trained_with_rewards() {
+    let dataset = small(4);
+    let split = dataset.split(&"ratio:0.3/0.3/0.4".parse().unwrap()).unwrap();
+    let settings = ["train.epochs=60", "train.patience=0"];
+    let mut tests = [0.0; 2];
+    // Without the reinforced loss the learner gets no gradient and stays as it was.
+    for (test, reinforced) in tests.iter_mut().zip(["1", "0"]) {
+        let config = presets::config("cora", "gcn", "dgm").unwrap();
+        let reinforced = format!("train.reinforced={reinforced}");
+        let settings = settings.into_iter().chain([reinforced.as_str()]);
+        let config = config.with_settings(settings).unwrap();
+        let (learner, seeds) = ("dgm", &[3][..]);
+        let experiment = Experiment {
+            dataset: &dataset,
+            split: &split,
+            config: &config,
+            learner,
+            seeds,
+            threads: 2,
+        };
+        let record = experiment.run(&Unobserved).unwrap().record;
+        let curve = &record.seeds[0].curve;
+        assert!(curve[59].train > 0.8 && curve[59].valid > 0.5, "{:?}", curve[59]);
+        assert!((record.graph.unwrap().learned_indices.len()) == 5 * 200);
+        *test = curve[59].loss;
+    }
+    assert_ne!(tests[0], tests[1]);
 }
