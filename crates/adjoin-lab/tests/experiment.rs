@@ -72,14 +72,13 @@ fn a_hard_graph_is_trained_with_rewards() {
     let dataset = small(4);
     let split = dataset.split(&"ratio:0.3/0.3/0.4".parse().unwrap()).unwrap();
     let settings = ["train.epochs=60", "train.patience=0"];
-    let mut tests = [0.0; 2];
     // Without the reinforced loss the learner gets no gradient and stays as it was.
-    for (test, reinforced) in tests.iter_mut().zip(["1", "0"]) {
+    let [with, without] = ["1", "0"].map(|reinforced| {
         let config = presets::config("cora", "gcn", "dgm").unwrap();
         let reinforced = format!("train.reinforced={reinforced}");
         let settings = settings.into_iter().chain([reinforced.as_str()]);
         let config = config.with_settings(settings).unwrap();
-        let (learner, seeds) = ("dgm", &[3][..]);
+        let (learner, seeds) = ("dgm", &[3, 4][..]);
         let experiment = Experiment {
             dataset: &dataset,
             split: &split,
@@ -89,10 +88,9 @@ fn a_hard_graph_is_trained_with_rewards() {
             threads: 2,
         };
         let record = experiment.run(&Unobserved).unwrap().record;
-        let curve = &record.seeds[0].curve;
-        assert!(curve[59].train > 0.8 && curve[59].valid > 0.5, "{:?}", curve[59]);
-        assert!((record.graph.unwrap().learned_indices.len()) == 5 * 200);
-        *test = curve[59].loss;
-    }
-    assert_ne!(tests[0], tests[1]);
+        assert_eq!(record.graph.unwrap().learned_indices.len(), 5 * 200);
+        let last = |seed: &adjoin_lab::record::SeedRecord| seed.curve[59].train;
+        record.seeds.iter().map(last).sum::<f64>() / 2.0
+    });
+    assert!(with > 0.6 && with > without + 0.1, "{with} with rewards, {without} without");
 }
