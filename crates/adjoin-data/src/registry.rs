@@ -186,16 +186,19 @@ pub fn find(name: &str) -> Result<KnownDataset> {
     ROWS.iter()
         .find(|row| row.0 == plain)
         .map(known)
-        .ok_or_else(|| Error::UnknownName { name: name.into(), help: suggestion(&plain) })
+        .ok_or_else(|| Error::UnknownName { name: name.into(), help: suggestion(&plain, &names()) })
 }
 
 fn normal(name: &str) -> String {
     name.to_ascii_lowercase().replace('-', "_")
 }
 
-/// What to say about a name that is not known.
-fn suggestion(name: &str) -> String {
-    let names: Vec<&str> = ROWS.iter().map(|row| row.0).collect();
+fn names() -> Vec<&'static str> {
+    ROWS.iter().map(|row| row.0).collect()
+}
+
+/// What to say about a name that is not among the known ones.
+pub(crate) fn suggestion(name: &str, names: &[&str]) -> String {
     let nearest = names.iter().map(|known| (distance(name, known), *known)).min();
     let all = names.join(", ");
     match nearest {

@@ -15,10 +15,12 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod tensorboard;
+pub mod trajectory;
 
 mod config;
 mod error;
 mod learner;
+mod seeds;
 
 pub use config::{ChooseBy, Config, TrainConfig};
 pub use error::{Error, Result};

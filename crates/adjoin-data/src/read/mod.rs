@@ -32,7 +32,8 @@ pub(crate) fn file_bytes(path: &Path) -> Result<Vec<u8>> {
     limited_bytes(path, MAX_FILE_BYTES)
 }
 
-fn limited_bytes(path: &Path, limit: u64) -> Result<Vec<u8>> {
+/// As [`file_bytes`], with a limit of one's own.
+pub(crate) fn limited_bytes(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     let length = file.metadata().map_err(|error| Error::io("inspect", path, error))?.len();
     let mut bytes = Vec::new();
