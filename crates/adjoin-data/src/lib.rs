@@ -1,7 +1,9 @@
 //! Graphs to learn on: what they are, where they are found, how they are read, split and written.
 //!
-//! Everything is a [`NodeDataset`]: features, undirected edges, labels and named splits in plain
-//! standard-library types. No tensor framework is involved, so this crate can be used by any.
+//! A graph is a [`NodeDataset`]: features, undirected edges, labels and named splits in plain
+//! standard-library types. Agents that move and have no given graph are a
+//! [`TrajectoryDataset`](trajectory::TrajectoryDataset). No tensor framework is involved, so this
+//! crate can be used by any.
 //!
 //! ```
 //! let cora = adjoin_data::cora()?; // carried inside the program: no file, no network
@@ -17,6 +19,7 @@
 //! | download a public one | [`fetch`] |
 //! | one reader by itself | [`read`] |
 //! | a made-up graph, or wrong edges in a real one | [`citation_like`], [`add_wrong_edges`] |
+//! | pedestrians, basketball players or one's own trajectories | [`trajectory`] |
 //! | write a dataset | [`write_csv_folder`], [`write_npz`] |
 //!
 //! Files are never trusted: sizes are limited before memory is taken, a pickle can execute nothing,

@@ -5,11 +5,12 @@ use crate::{
     table::table,
 };
 use adjoin_data::{
-    Existing, FetchOptions, Locations, Progress, fetch, list, load, write_csv_folder, write_npz,
+    Existing, FetchOptions, Locations, Progress, fetch, list, load, trajectory, write_csv_folder,
+    write_npz,
 };
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{HumanBytes, ProgressBar};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Find, download and convert graphs
 #[derive(Args)]
@@ -17,6 +18,8 @@ use std::path::PathBuf;
 Examples:
   adjoin data list
   adjoin data info citeseer
+  adjoin data info zara1
+      a dataset of trajectories
   adjoin data fetch pubmed
   adjoin data convert cora ./cora-csv --format csv
       a folder as you would write it for your own graph
@@ -75,7 +78,8 @@ impl Data {
     pub fn run(self) -> Done {
         let locations = Locations::from_environment(self.data_dir);
         match self.action {
-            Action::List => print(listing()),
+            Action::List => print(format!("{}\n{}", listing(), trajectory_listing())),
+            Action::Info { name } if is_trajectory(&name) => trajectory_info(&name, &locations),
             Action::Info { name } => info(&name, &locations),
             Action::Fetch { name, no_pip } => download(&name, no_pip, locations),
             Action::Convert { name, out, format, overwrite } => {
@@ -114,6 +118,50 @@ fn listing() -> String {
     table(&rows)
 }
 
+fn trajectory_listing() -> String {
+    let head = ["name", "train", "valid", "test", "agents", "steps", "what", "how to get it"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for known in trajectory::list() {
+        let [fewest, most] = known.agents;
+        let mut row = known.scenes.map(|scenes| scenes.to_string()).to_vec();
+        row.insert(0, known.name.into());
+        row.push(if fewest == most { most.to_string() } else { format!("{fewest}-{most}") });
+        row.push(format!("{}+{}", known.observed, known.predicted));
+        row.push(known.about.into());
+        row.push(if known.is_embedded() { "inside the program".into() } else { "by hand".into() });
+        rows.push(row);
+    }
+    table(&rows)
+}
+
+/// True for the name of a dataset of trajectories, and for a CSV file: graphs are in folders of them.
+fn is_trajectory(name: &str) -> bool {
+    let path = Path::new(name);
+    let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    trajectory::find(name).is_ok() || is_csv && path.is_file()
+}
+
+fn trajectory_info(name: &str, locations: &Locations) -> Done {
+    let dataset = trajectory::load(name, locations)?;
+    let mut rows = vec![
+        ("name", dataset.name.clone()),
+        ("steps", format!("{} observed, {} predicted", dataset.observed, dataset.predicted)),
+        ("seconds", format!("{} between steps", dataset.seconds)),
+    ];
+    rows.extend(dataset.parts().map(|(part, scenes)| {
+        let agents = || scenes.iter().map(|scene| scene.agents.len());
+        let most = agents().max().unwrap_or(0);
+        let paths: usize = agents().sum();
+        (part, format!("{} scenes, {paths} paths, at most {most} agents", scenes.len()))
+    }));
+    rows.push(("fingerprint", dataset.fingerprint()));
+    if let Ok(known) = trajectory::find(name) {
+        rows.push(("source", known.source.into()));
+        rows.push(("licence", known.licence.into()));
+    }
+    print_facts(&rows)
+}
+
 fn info(name: &str, locations: &Locations) -> Done {
     let dataset = load(name, locations)?;
     let degrees = dataset.degrees();
@@ -139,10 +187,24 @@ fn info(name: &str, locations: &Locations) -> Done {
         rows.push(("source", known.source.into()));
         rows.push(("licence", known.licence.into()));
     }
+    print_facts(&rows)
+}
+
+fn print_facts(rows: &[(&str, String)]) -> Done {
     print(rows.iter().map(|(key, value)| format!("{key:<13}{value}\n")).collect::<String>())
 }
 
 fn download(name: &str, no_pip: bool, locations: Locations) -> Done {
+    if let Ok(known) = trajectory::find(name) {
+        return match known.is_embedded() {
+            true => print(format!("{} is inside the program: nothing to fetch\n", known.name)),
+            false => Err(Failure::Failed(format!(
+                "{} cannot be downloaded by this program; get it from {} and put into the \
+                 folder {} of a data folder: {}",
+                known.name, known.source, known.home, known.files
+            ))),
+        };
+    }
     let known = adjoin_data::find(name)?;
     if known.is_embedded() {
         return print(format!("{} is inside the program: nothing to fetch\n", known.name));

@@ -106,14 +106,14 @@ fn read_classes(path: &Path, bytes: &[u8]) -> Result<Vec<String>> {
 }
 
 /// The rows of a CSV file with their lines.
-struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     path: &'a Path,
     reader: csv::Reader<&'a [u8]>,
-    header: StringRecord,
+    pub header: StringRecord,
 }
 
 impl<'a> Rows<'a> {
-    fn open(path: &'a Path, bytes: &'a [u8]) -> Result<Self> {
+    pub fn open(path: &'a Path, bytes: &'a [u8]) -> Result<Self> {
         // Spreadsheets like to put a byte-order mark before the first column's name.
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         if bytes.trim_ascii().is_empty() {
@@ -125,7 +125,7 @@ impl<'a> Rows<'a> {
         Ok(Self { path, reader, header })
     }
 
-    fn next(&mut self) -> Result<Option<(StringRecord, At)>> {
+    pub fn next(&mut self) -> Result<Option<(StringRecord, At)>> {
         let mut record = StringRecord::new();
         match self.reader.read_record(&mut record) {
             Ok(false) => Ok(None),

@@ -19,6 +19,8 @@ pub use graphml::{graphml, graphml_bytes};
 pub use npz::{npz, npz_bytes};
 pub use planetoid::{PlanetoidFiles, planetoid, planetoid_bytes};
 
+pub(crate) use csv_folder::Rows;
+pub(crate) use npy::Array;
 pub(crate) use npz::{expand_entry, open_zip};
 pub(crate) use table::GIVEN;
 

@@ -68,7 +68,20 @@ impl<'a> Array<'a> {
                 format!("shape {shape:?} of `{descr}` does not fit {} data bytes", data.len());
             return Err(at.error(what, "the file is truncated or damaged: get it again"));
         }
+        if fortran && shape.len() > 2 {
+            let help = "store numpy.ascontiguousarray of it";
+            return Err(at.error("more than two axes in column-major order", help));
+        }
         Ok(Self { kind, width, fortran, shape, data, at })
+    }
+
+    /// Fails unless the elements are whole numbers with sign, of this many bytes.
+    pub fn signed_of(self, width: usize) -> Result<Self> {
+        if self.kind == Kind::Signed && self.width == width {
+            return Ok(self);
+        }
+        let what = format!("the elements are not signed whole numbers of {width} bytes");
+        Err(self.at().error(what, format!("store the array as int{}", 8 * width)))
     }
 
     /// Where the array is, for messages.
@@ -255,6 +268,16 @@ mod tests {
     }
 
     #[test]
+    fn the_element_type_can_be_insisted_on() {
+        let bytes = npy("<i2", "False", "(1,)", &[1, 0]);
+        assert!(parse(&bytes).unwrap().signed_of(2).is_ok());
+        let error = parse(&bytes).unwrap().signed_of(4).unwrap_err().to_string();
+        assert!(error.contains("int32"), "{error}");
+        let bytes = npy("<f4", "False", "(1,)", &[0; 4]);
+        assert!(parse(&bytes).unwrap().signed_of(4).is_err());
+    }
+
+    #[test]
     fn column_major_matrices_are_turned() {
         let bytes = npy("|u1", "True", "(2, 3)", &[1, 4, 2, 5, 3, 6]);
         let values = parse(&bytes).unwrap().floats().unwrap();
@@ -271,6 +294,7 @@ mod tests {
         assert!(error(&npy("<f4", "Maybe", "(1,)", &[0; 4])).contains("header"));
         assert!(error(b"\x93NUMPY\x02\x00\xff\xff\xff\xff").contains("the limit is"));
         assert!(error(b"\x93NUMPY\x09\x00\xff\xff\xff\xff").contains("version 9"));
+        assert!(error(&npy("|u1", "True", "(1, 1, 1)", &[0])).contains("column-major"));
         assert!(error(b"\x93NUMPY\x01").contains("ends early"));
         assert!(error(b"PK").contains("not a NumPy array"));
     }

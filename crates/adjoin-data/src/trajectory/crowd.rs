@@ -4,7 +4,7 @@ use super::scene::{Scene, TrajectoryDataset};
 use crate::error::{Error, Result};
 use crate::random::SplitMix64;
 
-/// Settings of [`crowd`].
+/// Settings of [`crowd()`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrowdConfig {
     /// Number of scenes: 70 % for training, 10 % for validation, the rest for testing.

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::recording::Cut;
 use super::scene::{Scene, TrajectoryDataset};
-use super::text::{MAX_TEXT_BYTES, recording_bytes};
+use super::text::{MAX_RECORDING_BYTES, recording_bytes};
 use crate::error::{At, Error, Result};
 use crate::read::limited_bytes;
 use crate::split::hex;
@@ -26,12 +26,12 @@ const CUT: Cut = Cut { steps: 20, stride: 1, frame_step: 10, min_agents: 2 };
 pub fn eth_ucy(folder: &Path, place: &str) -> Result<TrajectoryDataset> {
     let table = folder.join("splits.tsv");
     let files = match table.is_file() {
-        true => listed_files(folder, &limited_bytes(&table, MAX_TEXT_BYTES)?, place)?,
+        true => listed_files(folder, &limited_bytes(&table, MAX_RECORDING_BYTES)?, place)?,
         false => files_in_folders(&folder.join(place))?,
     };
     let mut parts: [Vec<Scene>; 3] = Default::default();
     for file in files {
-        let bytes = limited_bytes(&file.path, MAX_TEXT_BYTES)?;
+        let bytes = limited_bytes(&file.path, MAX_RECORDING_BYTES)?;
         if let Some(expected) = file.sha256 {
             let found = hex(&Sha256::digest(&bytes));
             if found != expected {

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use super::crowd::{CrowdConfig, crowd};
 use super::eth_ucy::eth_ucy;
 use super::scene::TrajectoryDataset;
+use super::sportvu::{Team, sportvu};
+use super::table::{TableConfig, csv};
+use super::trajnet::{TrajNetSplit, trajnet};
 use crate::error::{At, Error, Result};
 use crate::locate::Locations;
 use crate::registry::suggestion;
@@ -68,7 +71,36 @@ const ETH: KnownTrajectories = KnownTrajectories {
             zara2, each with train, val and test",
 };
 
-const ALL: [KnownTrajectories; 6] = [
+const SDD: KnownTrajectories = KnownTrajectories {
+    name: "sdd",
+    about: "people on a campus, each recording split by time",
+    scenes: [1237, 119, 292],
+    agents: [2, 21],
+    licence: "CC BY-NC-SA 3.0, as far as known (the copies state none or MIT)",
+    source: "https://github.com/vita-epfl/trajnetplusplusdataset (train) and \
+             https://github.com/xupei0610/SocialVAE (test)",
+    home: "sdd_trajnet",
+    files: "train/*.txt and test/*.txt",
+    ..ETH
+};
+
+const NBA: KnownTrajectories = KnownTrajectories {
+    name: "nba-atk-10",
+    about: "basketball, the attacking five",
+    scenes: [8635, 1127, 2446],
+    agents: [5, 5],
+    observed: 10,
+    predicted: 40,
+    licence: "MIT (repository)",
+    source: "https://github.com/xupei0610/SocialVAE (data/nba/score, packed as arrays)",
+    home: "nba",
+    files: "segments.tsv and score_{train,test}_{xy_i16,offsets_i32,player_ids_i32}.npy",
+};
+
+const NBA_DEFENCE: KnownTrajectories =
+    KnownTrajectories { name: "nba-def-10", about: "basketball, the defending five", ..NBA };
+
+const ALL: [KnownTrajectories; 14] = [
     CROWD,
     ETH,
     KnownTrajectories {
@@ -95,6 +127,19 @@ const ALL: [KnownTrajectories; 6] = [
         scenes: [2112, 501, 921],
         ..ETH
     },
+    SDD,
+    KnownTrajectories {
+        name: "sdd-trajnet",
+        about: "people on a campus, other recordings for testing",
+        scenes: [1571, 136, 527],
+        ..SDD
+    },
+    NBA,
+    KnownTrajectories { name: "nba-atk-20", observed: 20, predicted: 30, ..NBA },
+    KnownTrajectories { name: "nba-atk-40", observed: 40, predicted: 10, ..NBA },
+    NBA_DEFENCE,
+    KnownTrajectories { name: "nba-def-20", observed: 20, predicted: 30, ..NBA_DEFENCE },
+    KnownTrajectories { name: "nba-def-40", observed: 40, predicted: 10, ..NBA_DEFENCE },
 ];
 
 /// All trajectory datasets with a name.
@@ -112,12 +157,28 @@ pub fn find(name: &str) -> Result<KnownTrajectories> {
     })
 }
 
-/// Loads a trajectory dataset by name ([`list`]).
+/// Loads a trajectory dataset by name ([`list`]), or a user's CSV file by path.
 ///
 /// The files of a name are looked for in its folder ([`KnownTrajectories::home`]) below every folder of
-/// `locations`; `crowd` is made on the spot.
+/// `locations`; `crowd` is made on the spot. What is no known name is taken as the path of a CSV file,
+/// read with the default [`TableConfig`].
 pub fn load(name_or_path: &str, locations: &Locations) -> Result<TrajectoryDataset> {
-    let known = find(name_or_path)?;
+    load_with(name_or_path, locations, &TableConfig::default())
+}
+
+/// As [`load`], with settings for a user's file; datasets with a name have their own.
+pub fn load_with(
+    name_or_path: &str,
+    locations: &Locations,
+    table: &TableConfig,
+) -> Result<TrajectoryDataset> {
+    let known = match find(name_or_path) {
+        Ok(known) => known,
+        Err(unknown) => {
+            let path = Path::new(name_or_path);
+            return if path.exists() { by_path(path, table) } else { Err(unknown) };
+        }
+    };
     if known.is_embedded() {
         return crowd(&CrowdConfig::default());
     }
@@ -129,17 +190,35 @@ pub fn load(name_or_path: &str, locations: &Locations) -> Result<TrajectoryDatas
     }
 }
 
-fn read(known: &KnownTrajectories, home: &Path) -> Result<TrajectoryDataset> {
-    match known.home {
-        "eth_ucy" => eth_ucy(home, known.name),
-        _ => Err(At::file(home).error("no reader for this folder", "report this as a fault")),
+fn by_path(path: &Path, table: &TableConfig) -> Result<TrajectoryDataset> {
+    let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    match is_csv && path.is_file() {
+        true => csv(path, table),
+        false => Err(At::file(path).error(
+            "not trajectories of a known kind",
+            "give a .csv file with columns scene, frame, agent, x and y",
+        )),
     }
 }
 
+fn read(known: &KnownTrajectories, home: &Path) -> Result<TrajectoryDataset> {
+    match known.name {
+        "sdd" => trajnet(home, TrajNetSplit::ByTime),
+        "sdd-trajnet" => trajnet(home, TrajNetSplit::Benchmark),
+        name if name.starts_with("nba-atk") => sportvu(home, Team::Attack, known.observed),
+        name if name.starts_with("nba-def") => sportvu(home, Team::Defence, known.observed),
+        place => eth_ucy(home, place),
+    }
+}
+
+/// Says which files belong where: in the user's cache, which is there on every system.
 fn missing(known: &KnownTrajectories, looked: Vec<PathBuf>, locations: &Locations) -> Error {
-    let data =
-        locations.folders().last().map_or("the data folder".into(), |f| f.display().to_string());
-    let help =
-        format!("get it from {} and put {} into {data}/{}", known.source, known.files, known.home);
+    let data = locations.folders().pop().map_or("data".into(), |folder| folder.to_path_buf());
+    let help = format!(
+        "get it from {} and put into {}: {}",
+        known.source,
+        data.join(known.home).display(),
+        known.files
+    );
     Error::Missing { name: known.name.into(), looked, help }
 }

@@ -66,15 +66,6 @@ impl Recording {
         frames
     }
 
-    /// The commonest difference between frames in which an agent is seen one after the other, the
-    /// smaller of two equally common ones; `None` when no agent is seen twice.
-    pub fn usual_frame_step(&self) -> Option<i64> {
-        let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
-        let pairs = self.rows.windows(2).filter(|pair| pair[0].agent == pair[1].agent);
-        pairs.for_each(|pair| *counts.entry(pair[1].frame - pair[0].frame).or_default() += 1);
-        counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(step, _)| step)
-    }
-
     /// Cuts the recording by time: `ceil(shares[0] n)` of its `n` distinct frames, then
     /// `ceil(shares[1] n)`, then the rest. Scenes are cut afterwards, so none lies in two parts.
     pub fn by_time(&self, shares: [f64; 2]) -> [Self; 3] {
@@ -140,6 +131,17 @@ impl Recording {
     }
 }
 
+/// The commonest difference between frames in which an agent is seen one after the other, the smaller
+/// of two equally common ones; `None` when no agent is seen twice.
+pub(crate) fn usual_frame_step(recordings: &[Recording]) -> Option<i64> {
+    let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
+    let pairs = recordings.iter().flat_map(|recording| recording.rows.windows(2));
+    for pair in pairs.filter(|pair| pair[0].agent == pair[1].agent) {
+        *counts.entry(pair[1].frame - pair[0].frame).or_default() += 1;
+    }
+    counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(step, _)| step)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,10 +199,11 @@ mod tests {
 
     #[test]
     fn the_frame_step_is_the_commonest() {
+        let usual = |rows: &[(i64, i64)]| usual_frame_step(&[recording(rows)]);
         let rows = [(0, 1), (12, 1), (24, 1), (30, 1), (3, 2)];
-        assert_eq!(recording(&rows).usual_frame_step(), Some(12));
-        assert_eq!(recording(&[(0, 1), (5, 2)]).usual_frame_step(), None);
-        assert_eq!(recording(&[(0, 1), (5, 1), (13, 1)]).usual_frame_step(), Some(5));
+        assert_eq!(usual(&rows), Some(12));
+        assert_eq!(usual(&[(0, 1), (5, 2)]), None);
+        assert_eq!(usual(&[(0, 1), (5, 1), (13, 1)]), Some(5));
     }
 
     #[test]

@@ -6,16 +6,15 @@ use super::recording::{Recording, Row};
 use crate::error::{At, Error, Result};
 use crate::read::{limited_bytes, stem};
 
-/// Largest text file of positions that is read, 256 MiB. The largest public one has 1 MB.
-pub(super) const MAX_TEXT_BYTES: u64 = 256 << 20;
+/// Largest file of positions that is read, 256 MiB. The largest public one here has 13 MB.
+pub(super) const MAX_RECORDING_BYTES: u64 = 256 << 20;
 
 /// Beyond this a number written as `780.0` no longer names one whole number.
 const MAX_WHOLE: f64 = (1u64 << 53) as f64;
 
 /// Reads a recording.
-#[allow(dead_code)]
 pub(super) fn recording(path: &Path) -> Result<Recording> {
-    recording_bytes(path, &limited_bytes(path, MAX_TEXT_BYTES)?)
+    recording_bytes(path, &limited_bytes(path, MAX_RECORDING_BYTES)?)
 }
 
 /// As [`recording`], from memory. Positions are rounded to four decimals, as the public readers of

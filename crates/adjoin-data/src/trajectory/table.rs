@@ -1,0 +1,307 @@
+//! A user's own trajectories: a CSV file of `scene, frame, agent, x, y`.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use csv::StringRecord;
+
+use super::recording::{Cut, Recording, Row, usual_frame_step};
+use super::scene::{Scene, TrajectoryDataset};
+use super::text::{MAX_RECORDING_BYTES, coordinate, whole};
+use crate::error::{At, Error, Result};
+use crate::read::{Rows, limited_bytes, stem};
+
+/// How a user's recordings are divided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SplitBy {
+    /// Of every recording, the first 70 % of the frames (rounded up) for training, the next 10 %
+    /// (rounded up) for validation, the rest for testing. A track that crosses a border is cut there.
+    #[default]
+    Time,
+    /// Whole recordings, in the order in which the file names them first: the last 20 % for testing,
+    /// the 10 % before them for validation (both rounded down, but at least one), the rest for training.
+    Scene,
+}
+
+/// Settings of [`csv()`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableConfig {
+    /// Steps that are seen.
+    pub observed: usize,
+    /// Steps that are to be predicted.
+    pub predicted: usize,
+    /// A scene starts at every `stride`-th frame of a recording.
+    pub stride: usize,
+    /// Difference of the frame numbers of consecutive steps; `None` takes the commonest.
+    pub frame_step: Option<i64>,
+    /// Seconds between steps.
+    pub seconds: f64,
+    /// Scenes with fewer agents are left out.
+    pub min_agents: usize,
+    /// How the recordings are divided.
+    pub split: SplitBy,
+}
+
+impl Default for TableConfig {
+    /// 8 + 12 steps of 0.4 s from every frame, as for pedestrians; one agent is enough.
+    fn default() -> Self {
+        Self {
+            observed: 8,
+            predicted: 12,
+            stride: 1,
+            frame_step: None,
+            seconds: 0.4,
+            min_agents: 1,
+            split: SplitBy::Time,
+        }
+    }
+}
+
+impl TableConfig {
+    fn check(&self) -> Result<()> {
+        let least = [
+            ("observed", self.observed),
+            ("predicted", self.predicted),
+            ("stride", self.stride),
+            ("min_agents", self.min_agents),
+        ];
+        let mut wrong = least.iter().filter(|(_, value)| *value == 0).map(|(name, _)| *name);
+        let mut wrong = wrong.next();
+        if self.observed.checked_add(self.predicted).is_none() {
+            wrong = Some("observed");
+        }
+        if self.frame_step.is_some_and(|step| step <= 0) {
+            wrong = Some("frame_step");
+        }
+        if !(self.seconds.is_finite() && self.seconds > 0.0) {
+            wrong = Some("seconds");
+        }
+        match wrong {
+            None => Ok(()),
+            Some(setting) => Err(Error::Setting {
+                setting,
+                what: "out of range".into(),
+                help: "it must be positive".into(),
+            }),
+        }
+    }
+}
+
+const COLUMNS: [&str; 5] = ["scene", "frame", "agent", "x", "y"];
+
+/// Reads a user's trajectories.
+///
+/// The first line names the columns `scene` (any text: one recording), `frame` and `agent` (whole
+/// numbers), `x` and `y` (metres), in any order. Lines may be in any order too. A line that is there
+/// twice counts once; an agent at two places in one frame is an error. An agent that is missing in the
+/// middle of its track is left out of the windows it does not cover.
+pub fn csv(path: &Path, config: &TableConfig) -> Result<TrajectoryDataset> {
+    csv_bytes(path, &limited_bytes(path, MAX_RECORDING_BYTES)?, config)
+}
+
+/// As [`csv()`], from memory; the path is for messages and the name.
+pub fn csv_bytes(path: &Path, bytes: &[u8], config: &TableConfig) -> Result<TrajectoryDataset> {
+    config.check()?;
+    let recordings = recordings(path, bytes)?;
+    let cut = Cut {
+        steps: config.observed + config.predicted,
+        stride: config.stride,
+        // Without a pair of steps there is no scene, whatever the distance.
+        frame_step: config.frame_step.or(usual_frame_step(&recordings)).unwrap_or(1),
+        min_agents: config.min_agents,
+    };
+    let mut parts: [Vec<Scene>; 3] = Default::default();
+    match config.split {
+        SplitBy::Time => {
+            for recording in &recordings {
+                for (part, piece) in parts.iter_mut().zip(recording.by_time([0.7, 0.1])) {
+                    part.extend(piece.scenes(&cut)?);
+                }
+            }
+        }
+        SplitBy::Scene => {
+            let count = recordings.len();
+            let (tested, checked) = ((count / 5).max(1), (count / 10).max(1));
+            if count < 3 {
+                let what = format!("{count} recordings in {}", path.display());
+                let help = "name at least three in column `scene`, or split by time".into();
+                return Err(Error::Setting { setting: "split", what, help });
+            }
+            for (at, recording) in recordings.iter().enumerate() {
+                let left = count - at;
+                let part = if left <= tested { 2 } else { usize::from(left <= tested + checked) };
+                parts[part].extend(recording.scenes(&cut)?);
+            }
+        }
+    }
+    let [train, valid, test] = parts;
+    let dataset = TrajectoryDataset {
+        name: stem(path),
+        observed: config.observed,
+        predicted: config.predicted,
+        seconds: config.seconds,
+        train,
+        valid,
+        test,
+    };
+    dataset.validate()?;
+    Ok(dataset)
+}
+
+/// The recordings of the file, in the order of their first lines.
+fn recordings(path: &Path, bytes: &[u8]) -> Result<Vec<Recording>> {
+    let mut lines = Rows::open(path, bytes)?;
+    let [scene, frame, agent, x, y] = columns(&lines.header, path)?;
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut all: Vec<(String, Vec<Row>)> = Vec::new();
+    while let Some((line, at)) = lines.next()? {
+        let cell = |column: usize| line.get(column).unwrap_or("");
+        let row = Row {
+            frame: whole(cell(frame), "frame", &at)?,
+            agent: whole(cell(agent), "agent", &at)?,
+            place: [coordinate(cell(x), "x", &at)?, coordinate(cell(y), "y", &at)?],
+            line: at.line.unwrap_or(0),
+        };
+        let name = cell(scene);
+        let place = match places.get(name) {
+            Some(place) => *place,
+            None => {
+                places.insert(name.to_string(), all.len());
+                all.push((name.to_string(), Vec::new()));
+                all.len() - 1
+            }
+        };
+        all[place].1.push(row);
+    }
+    if all.is_empty() {
+        return Err(At::file(path).error("there is no line below the header", "add positions"));
+    }
+    all.into_iter().map(|(name, rows)| Recording::new(name, rows, path)).collect()
+}
+
+/// Places of scene, frame, agent, x and y.
+fn columns(header: &StringRecord, path: &Path) -> Result<[usize; 5]> {
+    let help = "the first line must name scene, frame, agent, x and y, in any order";
+    let mut places = [None; 5];
+    for (at, name) in header.iter().enumerate() {
+        let wrong = |what: &str| Err(At::line(path, 1).field(name).error(what, help));
+        match COLUMNS.iter().position(|known| *known == name) {
+            Some(known) if places[known].is_none() => places[known] = Some(at),
+            Some(_) => return wrong("the column occurs twice"),
+            None => return wrong("an unknown column"),
+        }
+    }
+    match places {
+        [Some(scene), Some(frame), Some(agent), Some(x), Some(y)] => {
+            Ok([scene, frame, agent, x, y])
+        }
+        _ => Err(At::line(path, 1).error("columns are missing", help)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SMALL: TableConfig = TableConfig {
+        observed: 1,
+        predicted: 1,
+        stride: 1,
+        frame_step: None,
+        seconds: 1.0,
+        min_agents: 1,
+        split: SplitBy::Time,
+    };
+
+    fn parse(text: &str, config: &TableConfig) -> Result<TrajectoryDataset> {
+        csv_bytes(Path::new("own.csv"), text.as_bytes(), config)
+    }
+
+    /// One agent, walking along x, in each of these scenes.
+    fn walks(scenes: usize, steps: usize) -> String {
+        let mut text = "y,agent,frame,scene,x\n".to_string();
+        for scene in 0..scenes {
+            for step in (0..steps).rev() {
+                writeln!(text, "0.5,3,{},place {scene},{step}", 5 * step).unwrap();
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn columns_and_lines_are_in_any_order() {
+        let dataset = parse(&walks(1, 20), &SMALL).unwrap();
+        assert_eq!(dataset.name, "own");
+        // 14, 2 and 4 frames, two a scene.
+        assert_eq!(dataset.parts().map(|(_, scenes)| scenes.len()), [13, 1, 3]);
+        let last = &dataset.test[2];
+        assert_eq!((last.name.as_str(), &last.agents[..]), ("place 0 90", &[3][..]));
+        assert_eq!(last.path(0), [[18.0, 0.5], [19.0, 0.5]]);
+        let error = parse(&walks(1, 20), &TableConfig { min_agents: 2, ..SMALL }).unwrap_err();
+        assert!(error.to_string().contains("train: no scene of 2 steps"), "{error}");
+    }
+
+    #[test]
+    fn whole_scenes_can_be_held_out() {
+        let config = TableConfig { split: SplitBy::Scene, ..SMALL };
+        let dataset = parse(&walks(20, 2), &config).unwrap();
+        assert_eq!(dataset.parts().map(|(_, scenes)| scenes.len()), [14, 2, 4]);
+        assert_eq!(dataset.valid[0].name, "place 14 0");
+        assert_eq!(dataset.test[0].name, "place 16 0");
+        let least = parse(&walks(3, 2), &config).unwrap();
+        assert_eq!(least.parts().map(|(_, scenes)| scenes.len()), [1, 1, 1]);
+        assert!(parse(&walks(2, 2), &config).unwrap_err().to_string().contains("split by time"));
+    }
+
+    #[test]
+    fn wrong_files_and_settings_are_explained() {
+        let head = "scene,frame,agent,x,y\n";
+        for (text, part) in [
+            (String::new(), "own.csv: the file is empty"),
+            (head.into(), "no line below the header"),
+            ("scene,frame,agent,x\n".into(), "line 1: columns are missing"),
+            ("scene,frame,agent,x,y,z\n".into(), "line 1, field `z`: an unknown column"),
+            ("scene,frame,agent,x,x\n".into(), "line 1, field `x`: the column occurs twice"),
+            (format!("{head}a,0,1,2\n"), "line 2: 4 cells"),
+            (format!("{head}a,0,1,2,3\na,1,b,2,3\n"), "line 3, field `agent`: `b`"),
+            (format!("{head}a,0,1,2,nan\n"), "line 2, field `y`: `nan`"),
+            (format!("{head}a,0,1,2,3\na,0,1,2,4\n"), "line 3: agent 1 is at"),
+            (format!("{head}a,0,1,2,3\na,0,1,2,3\n"), "no scene of 2 steps"),
+        ] {
+            let error = parse(&text, &SMALL).unwrap_err().to_string();
+            assert!(error.contains(part), "`{part}` is not in: {error}");
+        }
+        for (setting, config) in [
+            ("observed", TableConfig { observed: 0, ..SMALL }),
+            ("observed", TableConfig { observed: usize::MAX, ..SMALL }),
+            ("stride", TableConfig { stride: 0, ..SMALL }),
+            ("frame_step", TableConfig { frame_step: Some(0), ..SMALL }),
+            ("seconds", TableConfig { seconds: f64::NAN, ..SMALL }),
+        ] {
+            let error = parse(&walks(1, 20), &config).unwrap_err().to_string();
+            assert!(error.contains(setting), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_never_panic(bytes: Vec<u8>) {
+            let whole = [b"scene,frame,agent,x,y\n", &bytes[..]].concat();
+            let _ = csv_bytes(Path::new("own.csv"), &bytes, &SMALL);
+            let _ = csv_bytes(Path::new("own.csv"), &whole, &SMALL);
+        }
+
+        #[test]
+        fn what_is_read_is_whole(text in "([ab],[0-9]{1,2},[0-2],[0-9.e-]{1,3},1\n){0,40}", by_scene: bool) {
+            let split = if by_scene { SplitBy::Scene } else { SplitBy::Time };
+            let text = format!("scene,frame,agent,x,y\n{text}");
+            if let Ok(dataset) = parse(&text, &TableConfig { split, ..SMALL }) {
+                prop_assert!(dataset.validate().is_ok());
+            }
+        }
+    }
+}
