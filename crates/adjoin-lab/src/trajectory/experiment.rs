@@ -8,7 +8,7 @@ use super::{
 use crate::{Error, Result, seeds::side_by_side};
 use adjoin::Key;
 use adjoin_data::trajectory::{Scene, TrajectoryDataset};
-use burn::{module::Module, tensor::Device};
+use burn::tensor::Device;
 
 /// A dataset, a configuration and seeds.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ impl TrajectoryExperiment<'_> {
         })?;
         // The only place where test scenes are looked at.
         let key = Key::new(seed).child(0x7e57);
-        let test = evaluate(&best.model.valid(), &self.dataset.test, lengths, train.samples, key)?;
+        let test = evaluate(&best.model, &self.dataset.test, lengths, train.samples, key)?;
         let epoch_seconds = trainer.step_time().as_secs_f64() / trainer.epoch().max(1) as f64;
         Ok(TrajectorySeed { seed, curve, best, test, epoch_seconds })
     }

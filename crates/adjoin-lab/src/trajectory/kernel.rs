@@ -28,7 +28,7 @@ pub fn kernel_graph(batch: &SceneBatch) -> Result<Adjacency> {
                 let distance = ((x - u).powi(2) + (y - v).powi(2)).sqrt();
                 if distance > 0.0 {
                     indices.push(j as u32);
-                    weights.push((1.0 / distance) as f32);
+                    weights.push(1.0 / distance);
                 }
             }
             pointers.push(indices.len() as u32);

@@ -37,7 +37,8 @@ pub struct TrajectoryEpoch {
 pub struct TrajectoryBest<M> {
     /// What was seen of the epoch.
     pub epoch: TrajectoryEpoch,
-    /// The model of that epoch.
+    /// The model of that epoch, without autodiff. A clone would not do: clones share running
+    /// statistics, which training moves on.
     pub model: M,
 }
 
@@ -160,7 +161,7 @@ impl<'a, M: Forecaster> TrajectoryTrainer<'a, M> {
             seconds: elapsed.as_secs_f64(),
         };
         if self.best.as_ref().is_none_or(|best| criterion(&record) < criterion(&best.epoch)) {
-            self.best = Some(TrajectoryBest { epoch: record, model: self.model.clone() });
+            self.best = Some(TrajectoryBest { epoch: record, model });
         }
         Ok(record)
     }

@@ -5,13 +5,13 @@ use crate::{Error, Result};
 use adjoin::Linear;
 use burn::{
     module::{Param, RunningState},
-    tensor::{Device, Tensor, TensorData},
+    tensor::{DType, Device, Tensor, TensorData},
 };
 use safetensors::{Dtype, SafeTensors};
 use std::path::Path;
 
 /// Puts the weights of the authors' PyTorch network, saved as safetensors under their own names, into
-/// a network of the same size.
+/// a network of the same size. The network takes the element type of the file.
 ///
 /// # Errors
 /// If the file cannot be read, or a tensor is missing or has another size.
@@ -56,13 +56,16 @@ impl Reader<'_> {
         let wrong = |what: String| Error::Format { path: self.path.into(), what };
         let view = self.file.tensor(name).map_err(|error| wrong(format!("{name}: {error}")))?;
         let count: usize = shape.iter().product();
-        if view.dtype() != Dtype::F32 || view.data().len() != 4 * count {
-            let found = (view.dtype(), view.shape());
-            return Err(wrong(format!("{name} is {found:?}, not {count} numbers of type F32")));
+        let (size, dtype) = match view.dtype() {
+            Dtype::F32 => (4, DType::F32),
+            Dtype::F64 => (8, DType::F64),
+            other => return Err(wrong(format!("{name} is of type {other:?}, not F32 or F64"))),
+        };
+        if view.data().len() != size * count {
+            return Err(wrong(format!("{name} has shape {:?}, not {shape:?}", view.shape())));
         }
-        let number = |chunk: &[u8]| f32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]);
-        let numbers: Vec<f32> = view.data().chunks_exact(4).map(number).collect();
-        Ok(Tensor::from_data(TensorData::new(numbers, shape), &self.device))
+        let data = TensorData::from_bytes_vec(view.data().to_vec(), shape, dtype);
+        Ok(Tensor::from_data(data, (&self.device, dtype)))
     }
 
     fn fill<const D: usize>(&self, param: &mut Param<Tensor<D>>, name: &str) -> Result<()> {
