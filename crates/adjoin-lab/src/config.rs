@@ -61,6 +61,8 @@ pub struct TrainConfig {
     pub consistency: f64,
     /// Sharpening of the consistent target.
     pub temperature: f64,
+    /// Weight of the reinforced loss, by which learners of hard graphs learn (DGM).
+    pub reinforced: f64,
     /// Weight of the intermediate loss at the start (DGG*).
     pub intermediate: f64,
     /// Epoch at which the intermediate loss has faded away.
@@ -101,6 +103,7 @@ impl Default for TrainConfig {
             samples: 1,
             consistency: 0.0,
             temperature: 0.5,
+            reinforced: 1.0,
             intermediate: 0.0,
             intermediate_until: 150,
             low_rank: 0.0,

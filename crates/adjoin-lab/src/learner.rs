@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use adjoin::{
     Dgg, DggConfig, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared,
-    learner::{DropEdge, DropEdgeConfig, Knn, KnnConfig, Unchanged},
+    learner::{Dgm, DgmConfig, DropEdge, DropEdgeConfig, Knn, KnnConfig, Unchanged},
 };
 use burn::{module::Module, tensor::Device};
 use serde::{Deserialize, Serialize};
@@ -18,13 +18,15 @@ pub enum LearnerConfig {
     Knn(KnnConfig),
     /// Random edges left out in every step.
     Dropedge(DropEdgeConfig),
+    /// The discrete graph module, of k neighbours.
+    Dgm(DgmConfig),
     /// The differentiable graph generator.
     Dgg(Box<DggConfig>),
 }
 
 /// Names that `--learner` takes.
-pub const LEARNERS: [&str; 7] =
-    ["none", "knn", "dropedge", "dgg", "dgg-star", "dgg-paper", "dgg-ref"];
+pub const LEARNERS: [&str; 8] =
+    ["none", "knn", "dropedge", "dgm", "dgg", "dgg-star", "dgg-paper", "dgg-ref"];
 
 impl LearnerConfig {
     /// The default settings of a learner.
@@ -36,6 +38,7 @@ impl LearnerConfig {
             "none" => Self::None,
             "knn" => Self::Knn(KnnConfig::default()),
             "dropedge" => Self::Dropedge(DropEdgeConfig::default()),
+            "dgm" => Self::Dgm(DgmConfig::default()),
             "dgg" | "dgg-star" => Self::Dgg(Box::default()),
             "dgg-paper" => Self::Dgg(Box::new(DggConfig::paper())),
             "dgg-ref" => Self::Dgg(Box::new(DggConfig::reference())),
@@ -55,6 +58,7 @@ impl LearnerConfig {
             Self::None => AnyLearner::None(Unchanged {}),
             Self::Knn(config) => AnyLearner::Knn(config.init()?),
             Self::Dropedge(config) => AnyLearner::DropEdge(config.init()?),
+            Self::Dgm(config) => AnyLearner::Dgm(config.init(inputs, key, device)?),
             Self::Dgg(config) => AnyLearner::Dgg(config.init(inputs, key, device)?),
         })
     }
@@ -70,6 +74,8 @@ pub enum AnyLearner {
     Knn(Knn),
     /// Random edges left out in every step.
     DropEdge(DropEdge),
+    /// The discrete graph module.
+    Dgm(Dgm),
     /// The differentiable graph generator.
     Dgg(Dgg),
 }
@@ -80,7 +86,17 @@ impl AnyLearner {
             Self::None(learner) => learner,
             Self::Knn(learner) => learner,
             Self::DropEdge(learner) => learner,
+            Self::Dgm(learner) => learner,
             Self::Dgg(learner) => learner,
+        }
+    }
+
+    /// Number of graphs to draw at evaluation, whose predictions are averaged; 0 for the one graph
+    /// without noise.
+    pub fn evaluation_draws(&self) -> usize {
+        match self {
+            Self::Dgm(learner) => learner.config().evaluation_draws,
+            _ => 0,
         }
     }
 }

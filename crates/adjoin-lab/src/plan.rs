@@ -148,6 +148,7 @@ fn kind(learner: &LearnerConfig) -> &'static str {
         LearnerConfig::None => "none",
         LearnerConfig::Knn(_) => "knn",
         LearnerConfig::Dropedge(_) => "dropedge",
+        LearnerConfig::Dgm(_) => "dgm",
         LearnerConfig::Dgg(_) => "dgg",
     }
 }

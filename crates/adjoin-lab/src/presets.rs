@@ -21,6 +21,7 @@ const FILES: &[(&str, &str)] = presets![
     "pubmed-gat",
     "citeseer-gcnii",
     "pubmed-gcnii",
+    "dgm",
     "dgg",
     "dgg-star",
     "knn",

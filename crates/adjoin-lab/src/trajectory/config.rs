@@ -177,7 +177,7 @@ impl TrajectoryConfig {
 }
 
 /// A generator for frames of a few dozen agents: every pair is a candidate.
-fn generator() -> DggConfig {
+pub(super) fn generator() -> DggConfig {
     DggConfig {
         candidates: CandidateRule::Complete,
         encoder: EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() },

@@ -78,6 +78,9 @@ pub trait Forecaster: Module {
     /// If batch and network do not fit.
     fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>>;
 
+    /// Told before every epoch of training, counted from 0: for losses that change over time.
+    fn begin_epoch(&mut self, _epoch: usize) {}
+
     /// The parameters that train at the learner's rate.
     fn learner_parameters(&self) -> Vec<ParamId> {
         Vec::new()

@@ -4,6 +4,8 @@
 //! different sizes are one block-diagonal [`SceneBatch`]; there is no loop over scenes, frames or
 //! agents in the network.
 
+pub mod dagnet;
+
 mod baseline;
 mod batch;
 mod config;

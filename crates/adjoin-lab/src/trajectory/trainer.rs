@@ -124,6 +124,7 @@ impl<'a, M: Forecaster> TrajectoryTrainer<'a, M> {
     /// # Errors
     /// If the loss stops being a number.
     pub fn step(&mut self) -> Result<TrajectoryEpoch> {
+        self.model.begin_epoch(self.epoch);
         let started = Instant::now();
         let order = Key::new(self.seed).child(0x5f).child(self.epoch as u64);
         let order = order.permutation(self.scenes.len());

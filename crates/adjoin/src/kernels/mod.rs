@@ -13,6 +13,7 @@ pub mod dropout;
 pub mod edge_messages;
 pub mod edgeconv;
 pub mod elu;
+pub mod gru;
 pub mod knn;
 pub mod normalise;
 pub mod nuclear;

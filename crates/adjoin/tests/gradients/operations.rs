@@ -224,3 +224,27 @@ fn elu_is_smooth_enough() {
     }
     gradcheck(std::slice::from_ref(&x), |t| ops::elu(&t[0]).unwrap());
 }
+
+#[test]
+fn gates_of_a_recurrent_unit() {
+    let (nodes, width) = (3, 4);
+    let gates = nodes * 3 * width;
+    let inputs = [normals(1, gates), normals(2, gates), normals(3, nodes * width)];
+    let run = |t: &[Tensor<1>]| {
+        let gates = |at: usize| t[at].clone().reshape([nodes, 3 * width]);
+        ops::gru(&gates(0), &gates(1), &t[2].clone().reshape([nodes, width])).unwrap()
+    };
+    let leaves: Vec<Tensor<1>> = inputs.iter().map(|x| tensor(x, [x.len()])).collect();
+    let found = values(&run(&leaves));
+    let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+    let [a, b, h] = &inputs;
+    for (at, found) in found.into_iter().enumerate() {
+        let of = |gate: usize| 3 * width * (at / width) + gate * width + at % width;
+        let [r, u] = [0, 1].map(|gate| sigmoid(a[of(gate)] + b[of(gate)]));
+        let c = (a[of(2)] + r * b[of(2)]).tanh();
+        assert!((found - ((1.0 - u) * c + u * h[at])).abs() < 1e-12);
+    }
+    gradcheck(&inputs, |t| flat(run(t)));
+    let short = tensor(&[0.0; 12], [3, 4]);
+    assert!(ops::gru(&short, &short, &short).is_err());
+}
