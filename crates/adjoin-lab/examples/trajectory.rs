@@ -3,7 +3,11 @@
 //! `cargo run --release --example trajectory -- --dataset zara1 --learner kernel --set train.epochs=20`
 
 use adjoin_data::{Locations, trajectory};
-use adjoin_lab::trajectory::{Baseline, Scores, TrajectoryConfig, TrajectoryExperiment};
+use adjoin_lab::trajectory::{
+    Baseline, Scores, SocialModel, TrajectoryConfig, TrajectoryEpoch, TrajectoryExperiment,
+    TrajectoryObserver,
+};
+use burn::tensor::Device;
 use std::{collections::HashMap, error::Error, time::Instant};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -45,22 +49,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seeds: Vec<u64> = (1..=number("seeds", 1)? as u64).collect();
     let (threads, every) = (number("threads", 1)?, number("every", 10)?);
     let experiment =
-        TrajectoryExperiment { dataset: &dataset, config: &config, seeds: &seeds, threads };
+        TrajectoryExperiment { dataset: &dataset, train: &config.train, seeds: &seeds, threads };
     let started = Instant::now();
-    let outcome = experiment.run(&|seed, epoch| {
-        if epoch.epoch % every == 0 {
-            println!(
-                "seed {seed} epoch {:4} loss {:8.4} valid {:8.4} {} {:.3} s",
-                epoch.epoch,
-                epoch.loss,
-                epoch.valid_loss,
-                epoch.valid.as_ref().map(row).unwrap_or_default(),
-                epoch.seconds
-            );
-        }
-        true
-    })?;
-    for seed in &outcome.seeds {
+    let model = |seed: u64, device: &Device| SocialModel::new(&config, lengths, seed, device);
+    let outcome = experiment.run(model, &Printer { every })?;
+    for seed in &outcome {
         println!(
             "{} {learner} seed {}: best epoch {} valid loss {:.4}; test {}; {:.2} epochs/s",
             dataset.name,
@@ -73,6 +66,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("{:.1} s in all", started.elapsed().as_secs_f64());
     Ok(())
+}
+
+struct Printer {
+    every: usize,
+}
+
+impl TrajectoryObserver for Printer {
+    fn epoch(&self, seed: u64, epoch: &TrajectoryEpoch) {
+        if epoch.epoch % self.every == 0 {
+            println!(
+                "seed {seed} epoch {:4} loss {:8.4} valid {:8.4} {} {:.3} s",
+                epoch.epoch,
+                epoch.loss,
+                epoch.valid_loss,
+                epoch.valid.as_ref().map(row).unwrap_or_default(),
+                epoch.seconds
+            );
+        }
+    }
 }
 
 fn row(scores: &Scores) -> String {

@@ -5,8 +5,12 @@ use crate::{LearnerConfig, Result, settings};
 use adjoin::{
     CandidateRule, DggConfig,
     dgg::{DegreeConfig, DegreeRule, EncoderConfig, SampleConfig, ScorerConfig},
+    learner::DgmConfig,
 };
 use serde::{Deserialize, Serialize};
+
+/// Neighbours of a pedestrian in DGM, as the DGG paper has it.
+const PEDESTRIAN_NEIGHBOURS: usize = 2;
 
 /// Everything that decides a run, but the data and the seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,8 +22,12 @@ pub struct TrajectoryConfig {
     pub graph: InputGraph,
     /// The learner of the graph that the network uses.
     pub learner: LearnerConfig,
+    /// What the loss is the likelihood of.
+    pub likelihood: Likelihood,
     /// How paths are drawn from the predicted distributions.
     pub sampling: Sampling,
+    /// Weight of the reinforced loss, by which learners of hard graphs learn (DGM).
+    pub reinforced: f64,
     /// How it is trained.
     pub train: TrajectoryTrainConfig,
 }
@@ -100,8 +108,6 @@ pub struct TrajectoryTrainConfig {
     pub lower_by: f64,
     /// Largest norm of the gradient of a weight; 0 for any.
     pub clip: f64,
-    /// What the loss is the likelihood of.
-    pub likelihood: Likelihood,
     /// What validation looks at to choose the epoch.
     pub choose_by: ChooseEpoch,
     /// Sampled paths of an agent in tests.
@@ -119,7 +125,6 @@ impl Default for TrajectoryTrainConfig {
             lower_at: 150,
             lower_by: 0.2,
             clip: 0.0,
-            likelihood: Likelihood::Steps,
             choose_by: ChooseEpoch::Loss,
             samples: 20,
         }
@@ -132,7 +137,9 @@ impl Default for TrajectoryConfig {
             network: SocialStgcnnConfig::default(),
             graph: InputGraph::Kernel,
             learner: LearnerConfig::None,
+            likelihood: Likelihood::Steps,
             sampling: Sampling::Independent,
+            reinforced: 1.0,
             train: TrajectoryTrainConfig::default(),
         }
     }
@@ -149,6 +156,10 @@ impl TrajectoryConfig {
             "kernel" => (InputGraph::Kernel, LearnerConfig::None),
             "none" => (InputGraph::None, LearnerConfig::None),
             "dgg" => (InputGraph::None, LearnerConfig::Dgg(Box::new(generator()))),
+            "dgm" => {
+                let config = DgmConfig { k: PEDESTRIAN_NEIGHBOURS, ..DgmConfig::default() };
+                (InputGraph::None, LearnerConfig::Dgm(config))
+            }
             other => (InputGraph::Kernel, LearnerConfig::named(other)?),
         };
         Ok(Self { graph, learner, ..Self::default() })

@@ -10,7 +10,7 @@ use burn::tensor::{Tensor, activation::softplus};
 /// Parameters of one step of one agent.
 pub(super) const PARAMETERS: usize = 5;
 
-/// `sum_i w_i sum_t -ln N(d_it; m_it, S_it)` with, for `n = (d - m) / s`,
+/// `sum_t -ln N(d_it; m_it, S_it)` of every agent i with, for `n = (d - m) / s`,
 ///
 /// `-ln N = (nx^2 + ny^2 - 2 rho nx ny) / (2 (1 - rho^2)) + ln sx + ln sy + ln(1 - rho^2) / 2 + ln 2 pi`.
 ///
@@ -18,12 +18,8 @@ pub(super) const PARAMETERS: usize = 5;
 /// keep a gradient, to all parameters.
 ///
 /// # Shapes
-/// `parameters` `[agents, 5 steps]`, `targets` `[agents, 2 steps]`, `shares` (w) `[agents, 1]`.
-pub fn negative_log_likelihood(
-    parameters: &Tensor<2>,
-    targets: &Tensor<2>,
-    shares: &Tensor<2>,
-) -> Tensor<1> {
+/// `parameters` `[agents, 5 steps]`, `targets` `[agents, 2 steps]`; result `[agents, 1]`.
+pub fn negative_log_likelihood(parameters: &Tensor<2>, targets: &Tensor<2>) -> Tensor<2> {
     let steps = targets.dims()[1] / 2;
     let part = |at: usize| parameters.clone().narrow(1, at * steps, steps);
     let both = |at: usize| parameters.clone().narrow(1, at * steps, 2 * steps);
@@ -35,11 +31,10 @@ pub fn negative_log_likelihood(
     let cross = nx.clone() * ny.clone() * c.tanh() * 2.0;
     let quadratic = (nx.square() + ny.square() - cross) * (ln_cosh.clone() * 2.0).exp() * 0.5;
     let [sx, sy] = [0, 1].map(|axis| deviations.clone().narrow(1, axis * steps, steps));
-    let loss = quadratic + sx + sy - ln_cosh + std::f64::consts::TAU.ln();
-    (loss.sum_dim(1) * shares.clone()).sum()
+    (quadratic + sx + sy - ln_cosh + std::f64::consts::TAU.ln()).sum_dim(1)
 }
 
-/// `sum_i w_i sum_t -ln N(p_it; M_it, V_it)` of places `p_it = sum_{s <= t} d_is`, relative to the last
+/// `sum_t -ln N(p_it; M_it, V_it)` of every agent's places `p_it = sum_{s <= t} d_is`, relative to the last
 /// observed one. For independent steps means and covariances add up:
 /// `M_t = sum_{s <= t} m_s`, `V_t = sum_{s <= t} S_s`.
 ///
@@ -47,11 +42,7 @@ pub fn negative_log_likelihood(
 ///
 /// # Shapes
 /// As [`negative_log_likelihood`].
-pub fn place_negative_log_likelihood(
-    parameters: &Tensor<2>,
-    targets: &Tensor<2>,
-    shares: &Tensor<2>,
-) -> Tensor<1> {
+pub fn place_negative_log_likelihood(parameters: &Tensor<2>, targets: &Tensor<2>) -> Tensor<2> {
     let steps = targets.dims()[1] / 2;
     let options = (&targets.device(), targets.dtype());
     let earlier = Tensor::<2>::ones([steps, steps], options).triu(0);
@@ -65,8 +56,7 @@ pub fn place_negative_log_likelihood(
     let determinant = vx.clone() * vy.clone() - cross.clone().square();
     let quadratic = x.clone().square() * vy + y.clone().square() * vx - x * y * cross * 2.0;
     let twice = quadratic / determinant.clone() + determinant.log();
-    let loss = twice * 0.5 + std::f64::consts::TAU.ln();
-    (loss.sum_dim(1) * shares.clone()).sum()
+    (twice * 0.5 + std::f64::consts::TAU.ln()).sum_dim(1)
 }
 
 /// Draws paths of the agents of one scene: steps add up from where the agents are.

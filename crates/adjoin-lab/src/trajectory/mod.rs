@@ -28,7 +28,7 @@ pub use config::{
     ChooseEpoch, InputGraph, Likelihood, OptimiserKind, Sampling, TrajectoryConfig,
     TrajectoryTrainConfig,
 };
-pub use experiment::{TrajectoryExperiment, TrajectoryOutcome, TrajectorySeed, evaluate};
+pub use experiment::{TrajectoryExperiment, TrajectoryObserver, TrajectorySeed, evaluate};
 pub use features::GENERATOR_FEATURES;
 pub use forecast::{Forecast, Forecaster};
 pub use gaussian::{negative_log_likelihood, place_negative_log_likelihood};

@@ -16,6 +16,10 @@ use burn::{
 const MOST_PAIRS: usize = 50_000_000;
 
 /// A graph learner and the network that uses its graph, one graph per frame.
+///
+/// Gradients reach the learner through the weights of its edges, in the one product with the graph;
+/// DGM, whose weights are constants, learns from the reinforced loss. Evaluation uses the one graph
+/// without noise.
 #[derive(Module, Debug)]
 pub struct SocialModel {
     /// Makes the graph.
@@ -28,6 +32,7 @@ pub struct SocialModel {
     likelihood: Likelihood,
     #[module(skip)]
     sampling: Sampling,
+    reinforced: f64,
 }
 
 impl SocialModel {
@@ -50,8 +55,9 @@ impl SocialModel {
             learner: config.learner.init(GENERATOR_FEATURES, key.child(1), device)?,
             network: config.network.init([observed, predicted], key.child(2), device),
             graph: config.graph,
-            likelihood: config.train.likelihood,
+            likelihood: config.likelihood,
             sampling: config.sampling,
+            reinforced: config.reinforced,
         })
     }
 
@@ -88,12 +94,24 @@ impl SocialModel {
 
 impl Forecaster for SocialModel {
     fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
-        let parameters = self.forward(batch, pass)?;
-        let loss = match self.likelihood {
+        let graph = self.learn(batch, pass.child(1))?;
+        let parameters = self.network.forward(batch, &graph.adjacency, pass.child(2))?;
+        let likelihood = match self.likelihood {
             Likelihood::Steps => negative_log_likelihood,
             Likelihood::Places => place_negative_log_likelihood,
         };
-        Ok(loss(&parameters, &batch.targets, &batch.shares))
+        let losses = likelihood(&parameters, &batch.targets);
+        let loss = (losses.clone() * batch.shares.clone()).sum();
+        let hard = matches!(self.learner, AnyLearner::Dgm(_)) && self.reinforced > 0.0;
+        match graph.scores.filter(|_| hard && pass.has_noise()) {
+            Some(scores) => {
+                let nodes: Vec<u32> = (0..batch.nodes() as u32).collect();
+                let advantages = advantages(batch, &losses);
+                let reinforced = adjoin::loss::reinforce(&scores, &nodes, &advantages)?;
+                Ok(loss + reinforced * self.reinforced)
+            }
+            None => Ok(loss),
+        }
     }
 
     fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>> {
@@ -117,4 +135,23 @@ impl Forecaster for SocialModel {
     fn learner_parameters(&self) -> Vec<ParamId> {
         list_param_ids(&self.learner)
     }
+}
+
+/// What hard graphs are rewarded with: by how much an agent was better predicted than the average agent
+/// of the batch, in units of the deviation. All observed frames of an agent share it.
+fn advantages(batch: &SceneBatch, losses: &Tensor<2>) -> Vec<f64> {
+    let per_agent = losses.to_data().convert::<f64>();
+    let per_agent: Vec<f64> = per_agent.iter::<f64>().collect();
+    let count = per_agent.len().max(1) as f64;
+    let mean = per_agent.iter().sum::<f64>() / count;
+    let variance = per_agent.iter().map(|loss| (loss - mean).powi(2)).sum::<f64>() / count;
+    let deviation = variance.sqrt().max(1e-12);
+    let mut advantages = Vec::with_capacity(batch.nodes());
+    for range in batch.scenes.ranges() {
+        for _ in 0..batch.observed {
+            let of_frame = per_agent[range.clone()].iter();
+            advantages.extend(of_frame.map(|loss| (mean - loss) / deviation));
+        }
+    }
+    advantages
 }
