@@ -28,7 +28,7 @@ fn published_weights_give_the_published_errors() {
     for (name, ade, fde) in [("eth", 0.73, 1.22), ("zara1", 0.33, 0.52)] {
         let dataset = trajectory::load(name, &locations).unwrap();
         let lengths = [dataset.observed, dataset.predicted];
-        let config = TrajectoryConfig::named("kernel").unwrap();
+        let config = TrajectoryConfig::published();
         let mut model = SocialModel::new(&config, lengths, 1, &Device::flex()).unwrap();
         let file = format!("eth_ucy/published_weights/social-stgcnn-{name}.safetensors");
         model.network = load_published(&model.network, &folder.join(file)).unwrap();

@@ -1,7 +1,7 @@
 //! Settings of DAG-Net and of its training.
 
 use super::{
-    super::{OptimiserKind, TrajectoryTrainConfig, config::generator},
+    super::{ChooseEpoch, OptimiserKind, TrajectoryTrainConfig, config::generator},
     GoalConfig, GoalRule,
 };
 use crate::{LearnerConfig, Result};
@@ -82,6 +82,7 @@ impl Default for DagConfig {
             learner_rate: 1e-4,
             lower_at: 0,
             clip: 10.0,
+            choose_by: ChooseEpoch::Loss,
             ..TrajectoryTrainConfig::default()
         };
         let (network, graph) = (DagNetConfig::default(), DagGraph::Kernel(1.2));
