@@ -55,11 +55,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let outcome = experiment.run(model, &Printer { every })?;
     for seed in &outcome {
         println!(
-            "{} {learner} seed {}: best epoch {} valid loss {:.4}; test {}; {:.2} epochs/s",
+            "{} {learner} seed {}: best epoch {} valid loss {:.4} {}; test {}; {:.2} epochs/s",
             dataset.name,
             seed.seed,
             seed.best.epoch.epoch,
             seed.best.epoch.valid_loss,
+            seed.best.epoch.valid.as_ref().map(row).unwrap_or_default(),
             row(&seed.test),
             1.0 / seed.epoch_seconds
         );
@@ -74,7 +75,7 @@ struct Printer {
 
 impl TrajectoryObserver for Printer {
     fn epoch(&self, seed: u64, epoch: &TrajectoryEpoch) {
-        if epoch.epoch % self.every == 0 {
+        if epoch.epoch.is_multiple_of(self.every) {
             println!(
                 "seed {seed} epoch {:4} loss {:8.4} valid {:8.4} {} {:.3} s",
                 epoch.epoch,

@@ -16,7 +16,8 @@ fn scene(seed: u64, agents: usize) -> Scene {
     let key = Key::new(seed);
     let positions = (0..agents as u64).flat_map(|agent| {
         let draw = |n: u64| key.child(agent).uniform(n);
-        let (mut x, mut y, mut angle) = (8.0 * draw(0), 8.0 * draw(1), 6.28 * draw(2));
+        let (mut x, mut y, mut angle) =
+            (8.0 * draw(0), 8.0 * draw(1), std::f64::consts::TAU * draw(2));
         let (turn, speed) = (0.3 * (draw(3) - 0.5), 0.3 + 0.3 * draw(4));
         (0..20).map(move |_| {
             angle += turn;
@@ -142,7 +143,7 @@ fn nothing_to_train_with_is_an_error() {
     let model = SocialModel::new(&config, LENGTHS, 5, &device.clone().autodiff()).unwrap();
     let error = TrajectoryTrainer::new(&config.train, &dataset, model, 5, &device).err();
     assert!(error.expect("an error").to_string().contains("scenes to train"));
-    let error = SocialModel::new(&config, [8, 0], 5, &device).err().expect("an error");
+    let error = SocialModel::new(&config, [8, 0], 5, &device).expect_err("an error");
     assert!(error.to_string().contains("predicted step"));
 }
 
