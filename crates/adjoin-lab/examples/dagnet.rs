@@ -3,8 +3,8 @@
 //! ```text
 //! cargo run --release --example dagnet -- crowd kernel,none,dgm,dgg 5
 //! ```
-//! Arguments: dataset, learners, epochs, and, if given, the most training scenes to use and the word
-//! `faithful`.
+//! Arguments: dataset, learners, epochs, and, if given, the most training scenes to use; then words:
+//! `faithful`, `dense` or `residual` goals, `batch=N`, `rate=X`.
 
 use adjoin::Key;
 use adjoin_data::{Locations, trajectory};
@@ -12,7 +12,7 @@ use adjoin_lab::{
     Error, Result,
     trajectory::{
         Displacement, TrajectoryTrainer,
-        dagnet::{DagConfig, DagModel},
+        dagnet::{Blend, DagConfig, DagModel},
         evaluate,
     },
 };
@@ -43,6 +43,18 @@ fn main() -> Result<()> {
     for learner in word(1, "kernel,none,dgm,dgg").split(',') {
         let mut config = DagConfig::named(&name, learner)?;
         config.network.faithful = words.iter().any(|word| word == "faithful");
+        for word in &words {
+            match word.split_once('=') {
+                Some(("batch", value)) => config.train.batch = value.parse().unwrap_or(16),
+                Some(("rate", value)) => {
+                    config.train.rate = value.parse().unwrap_or(1e-3);
+                    config.train.learner_rate = config.train.rate;
+                }
+                _ if word == "residual" => config.network.blend = Blend::Residual,
+                _ if word == "dense" => config.network.blend = Blend::Dense,
+                _ => {}
+            }
+        }
         config.train.epochs = epochs;
         let device = Device::flex();
         let model = DagModel::new(&config, &dataset, 1, &device.clone().autodiff())?;

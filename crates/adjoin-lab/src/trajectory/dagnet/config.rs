@@ -8,6 +8,18 @@ use crate::{LearnerConfig, Result};
 use adjoin::{dgg::EncoderConfig, learner::DgmConfig};
 use serde::{Deserialize, Serialize};
 
+/// How the goals of an agent and those that others tell it of are joined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Blend {
+    /// `softmax([s, attended] W + b)`, as published. W has `2 cells^2` entries.
+    #[default]
+    Dense,
+    /// `softmax(l + c attended)` with the logits l of the agent's own goals and one number c per cell:
+    /// starts from the agent's own goals, and costs next to nothing.
+    Residual,
+}
+
 /// Settings of the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -22,6 +34,8 @@ pub struct DagNetConfig {
     pub head_width: usize,
     /// Goals.
     pub goals: GoalConfig,
+    /// How goals are joined.
+    pub blend: Blend,
     /// Weight of the goals in the loss.
     pub goal_weight: f64,
     /// Epochs over which the divergence of posterior and prior gets its full weight, linearly.
@@ -40,6 +54,7 @@ impl Default for DagNetConfig {
             heads: 4,
             head_width: 8,
             goals: GoalConfig::default(),
+            blend: Blend::Dense,
             goal_weight: 1.0,
             warm_up: 10,
             reinforced: 1.0,

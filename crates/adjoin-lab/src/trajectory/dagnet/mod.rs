@@ -16,7 +16,7 @@ mod tracks;
 mod unit;
 
 pub use attention::{GraphAttention, GraphAttentionConfig};
-pub use config::{DagConfig, DagGraph, DagNetConfig};
+pub use config::{Blend, DagConfig, DagGraph, DagNetConfig};
 pub use goals::{GoalConfig, GoalGrid, GoalRule};
 pub use loss::Losses;
 pub use model::DagModel;
