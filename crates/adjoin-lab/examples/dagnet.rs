@@ -11,7 +11,7 @@ use adjoin_data::{Locations, trajectory};
 use adjoin_lab::{
     Error, Result,
     trajectory::{
-        Displacement, TrajectoryTrainer,
+        Baseline, Displacement, TrajectoryTrainer,
         dagnet::{Blend, DagConfig, DagModel},
         evaluate,
     },
@@ -40,6 +40,16 @@ fn main() -> Result<()> {
         dataset.test.len(),
         agents as f64 / dataset.train.len() as f64,
     );
+    let lengths = [dataset.observed, dataset.predicted];
+    let text = |Displacement { ade, fde }| format!("{ade:.3} / {fde:.3}");
+    for (name, kind) in [
+        ("constant velocity", Baseline::ConstantVelocity),
+        ("constant velocity with noise", Baseline::ConstantVelocityWithNoise),
+    ] {
+        let scores = kind.scores(&dataset.test, lengths, 20, Key::new(7));
+        let (agent, scene) = (text(scores.per_agent), text(scores.per_scene));
+        println!("{name} ADE / FDE: per agent {agent}, per scene {scene}");
+    }
     for learner in word(1, "kernel,none,dgm,dgg").split(',') {
         let mut config = DagConfig::named(&name, learner)?;
         config.network.faithful = words.iter().any(|word| word == "faithful");
@@ -67,7 +77,6 @@ fn main() -> Result<()> {
             );
         }
         let Some(best) = trainer.best() else { continue };
-        let lengths = [dataset.observed, dataset.predicted];
         let started = std::time::Instant::now();
         let scores = evaluate(
             &best.model.valid(),
@@ -76,7 +85,6 @@ fn main() -> Result<()> {
             config.train.samples,
             Key::new(7),
         )?;
-        let text = |Displacement { ade, fde }| format!("{ade:.3} / {fde:.3}");
         println!(
             "{learner} epoch {} ADE / FDE: per agent {}, per scene {}, likely {} ({:.1} s)",
             best.epoch.epoch,
