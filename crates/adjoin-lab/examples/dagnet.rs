@@ -4,7 +4,8 @@
 //! cargo run --release --example dagnet -- crowd kernel,none,dgm,dgg 5
 //! ```
 //! Arguments: dataset, learners, epochs, and, if given, the most training scenes to use; then words:
-//! `faithful`, `dense` or `residual` goals, `batch=N`, `rate=X`.
+//! `faithful`, `dense` or `residual` goals, `batch=N`, `rate=X`, `goals=X` (their weight), `cells=N` (along
+//! each axis).
 
 use adjoin::Key;
 use adjoin_data::{Locations, trajectory};
@@ -59,6 +60,12 @@ fn main() -> Result<()> {
                 Some(("rate", value)) => {
                     config.train.rate = value.parse().unwrap_or(1e-3);
                     config.train.learner_rate = config.train.rate;
+                }
+                Some(("goals", value)) => {
+                    config.network.goal_weight = value.parse().unwrap_or(1.0);
+                }
+                Some(("cells", value)) => {
+                    config.network.goals.cells = [value.parse().unwrap_or(10); 2];
                 }
                 _ if word == "residual" => config.network.blend = Blend::Residual,
                 _ if word == "dense" => config.network.blend = Blend::Dense,

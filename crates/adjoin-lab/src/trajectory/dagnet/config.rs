@@ -2,7 +2,7 @@
 
 use super::{
     super::{OptimiserKind, TrajectoryTrainConfig, config::generator},
-    GoalConfig, GoalRule,
+    GoalConfig, GoalFrame, GoalRule,
 };
 use crate::{LearnerConfig, Result};
 use adjoin::{dgg::EncoderConfig, learner::DgmConfig};
@@ -122,7 +122,11 @@ impl DagConfig {
         };
         let mut config = Self { graph, learner, ..Self::default() };
         if basketball {
-            config.network.goals = GoalConfig { cells: [9, 10], rule: GoalRule::Standing(0.1) };
+            config.network.goals = GoalConfig {
+                cells: [9, 10],
+                rule: GoalRule::Standing(0.1),
+                frame: GoalFrame::World,
+            };
             config.network.goal_weight = 1e-2;
             config.train.rate = 1e-3;
             config.train.learner_rate = 1e-3;

@@ -45,8 +45,10 @@ pub(super) fn forecast(
                         true => forecast.path_mut(first + sample, at),
                         false => forecast.likely_mut(at),
                     };
+                    let [x, y] = observed.centres[agent];
                     for (slot, places) in path.iter_mut().zip(&places) {
-                        *slot = places[sample * agents + agent];
+                        let place = places[sample * agents + agent];
+                        *slot = [place[0] + x, place[1] + y];
                     }
                 }
             }
