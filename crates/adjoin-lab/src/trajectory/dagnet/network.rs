@@ -34,7 +34,9 @@ use burn::{
 /// * places are raw metres, and goals are drawn in proportion to `exp p` instead of `p`;
 /// * variances have no bounds.
 ///
-/// One quirk is not brought back: goals of observed moments that look at the future.
+/// One quirk is not brought back: goals of observed moments that look at the future. To be wholly like
+/// the public code, goals must also be in the frame of the world and blended by a dense matrix, which are
+/// settings of their own.
 #[derive(Module, Debug)]
 pub struct DagNet {
     /// First layer of the goals, on `[d, g, h]`.
