@@ -130,8 +130,10 @@ fn a_batch_of_scenes_is_its_scenes() {
         };
         let whole = likelihood(&dataset.train[..5]);
         for (term, whole) in whole.into_iter().enumerate() {
-            let parts: f64 =
-                dataset.train[..5].iter().map(|scene| likelihood(&[scene.clone()])[term]).sum();
+            let parts: f64 = dataset.train[..5]
+                .iter()
+                .map(|scene| likelihood(std::slice::from_ref(scene))[term])
+                .sum();
             assert!(
                 (whole - parts).abs() < 1e-4 * whole.abs().max(1.0),
                 "{learner} {whole} {parts}"
