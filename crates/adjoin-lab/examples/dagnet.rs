@@ -3,16 +3,17 @@
 //! ```text
 //! cargo run --release --example dagnet -- crowd kernel,none,dgm,dgg 5
 //! ```
-//! Arguments: dataset, learners, epochs, and, if given, the most training scenes to use and the word
-//! `faithful`.
+//! Arguments: dataset, learners, epochs, and, if given, the most training scenes to use; then words:
+//! `faithful`, `dense` or `residual` goals, `batch=N`, `rate=X`, `goals=X` (their weight), `cells=N` (along
+//! each axis).
 
 use adjoin::Key;
 use adjoin_data::{Locations, trajectory};
 use adjoin_lab::{
     Error, Result,
     trajectory::{
-        Displacement, TrajectoryTrainer,
-        dagnet::{DagConfig, DagModel},
+        Baseline, Displacement, TrajectoryTrainer,
+        dagnet::{Blend, DagConfig, DagModel},
         evaluate,
     },
 };
@@ -40,9 +41,37 @@ fn main() -> Result<()> {
         dataset.test.len(),
         agents as f64 / dataset.train.len() as f64,
     );
+    let lengths = [dataset.observed, dataset.predicted];
+    let text = |Displacement { ade, fde }| format!("{ade:.3} / {fde:.3}");
+    for (name, kind) in [
+        ("constant velocity", Baseline::ConstantVelocity),
+        ("constant velocity with noise", Baseline::ConstantVelocityWithNoise),
+    ] {
+        let scores = kind.scores(&dataset.test, lengths, 20, Key::new(7));
+        let (agent, scene) = (text(scores.per_agent), text(scores.per_scene));
+        println!("{name} ADE / FDE: per agent {agent}, per scene {scene}");
+    }
     for learner in word(1, "kernel,none,dgm,dgg").split(',') {
         let mut config = DagConfig::named(&name, learner)?;
         config.network.faithful = words.iter().any(|word| word == "faithful");
+        for word in &words {
+            match word.split_once('=') {
+                Some(("batch", value)) => config.train.batch = value.parse().unwrap_or(16),
+                Some(("rate", value)) => {
+                    config.train.rate = value.parse().unwrap_or(1e-3);
+                    config.train.learner_rate = config.train.rate;
+                }
+                Some(("goals", value)) => {
+                    config.network.goal_weight = value.parse().unwrap_or(1.0);
+                }
+                Some(("cells", value)) => {
+                    config.network.goals.cells = [value.parse().unwrap_or(10); 2];
+                }
+                _ if word == "residual" => config.network.blend = Blend::Residual,
+                _ if word == "dense" => config.network.blend = Blend::Dense,
+                _ => {}
+            }
+        }
         config.train.epochs = epochs;
         let device = Device::flex();
         let model = DagModel::new(&config, &dataset, 1, &device.clone().autodiff())?;
@@ -55,7 +84,6 @@ fn main() -> Result<()> {
             );
         }
         let Some(best) = trainer.best() else { continue };
-        let lengths = [dataset.observed, dataset.predicted];
         let started = std::time::Instant::now();
         let scores = evaluate(
             &best.model.valid(),
@@ -64,7 +92,6 @@ fn main() -> Result<()> {
             config.train.samples,
             Key::new(7),
         )?;
-        let text = |Displacement { ade, fde }| format!("{ade:.3} / {fde:.3}");
         println!(
             "{learner} epoch {} ADE / FDE: per agent {}, per scene {}, likely {} ({:.1} s)",
             best.epoch.epoch,

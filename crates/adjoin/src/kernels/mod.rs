@@ -15,6 +15,7 @@ pub mod edgeconv;
 pub mod elu;
 pub mod gru;
 pub mod knn;
+pub mod leaky;
 pub mod normalise;
 pub mod nuclear;
 pub mod pair_mlp;

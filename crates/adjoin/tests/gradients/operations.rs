@@ -248,3 +248,22 @@ fn gates_of_a_recurrent_unit() {
     let short = tensor(&[0.0; 12], [3, 4]);
     assert!(ops::gru(&short, &short, &short).is_err());
 }
+
+#[test]
+fn bias_and_rectifier() {
+    let (x, bias) = (normals(4, 12), normals(5, 4));
+    for slope in [0.01, 0.5, 0.0] {
+        let run = |t: &[Tensor<1>]| {
+            flat(ops::bias_leaky(&t[0].clone().reshape([3, 4]), &t[1], slope).unwrap())
+        };
+        let found = values(&run(&[tensor(&x, [12]), tensor(&bias, [4])]));
+        for (at, found) in found.into_iter().enumerate() {
+            let v = x[at] + bias[at % 4];
+            assert!((found - if v > 0.0 { v } else { slope * v }).abs() < 1e-15);
+        }
+        gradcheck(&[x.clone(), bias.clone()], run);
+    }
+    let x = tensor(&x, [3, 4]);
+    assert!(ops::bias_leaky(&x, &tensor(&[0.0; 3], [3]), 0.1).is_err());
+    assert!(ops::bias_leaky(&x, &tensor(&bias, [4]), -1.0).is_err());
+}

@@ -16,8 +16,8 @@ mod tracks;
 mod unit;
 
 pub use attention::{GraphAttention, GraphAttentionConfig};
-pub use config::{DagConfig, DagGraph, DagNetConfig};
-pub use goals::{GoalConfig, GoalGrid, GoalRule};
+pub use config::{Blend, DagConfig, DagGraph, DagNetConfig};
+pub use goals::{GoalConfig, GoalFrame, GoalGrid, GoalRule};
 pub use loss::Losses;
 pub use model::DagModel;
 pub use network::{DagNet, Moments, State, Unrolled};

@@ -45,7 +45,7 @@ impl DagModel {
             let what = format!("kernel = {sigma}: must be above 0");
             return Err(Error::Config { place: "graph".into(), what });
         }
-        let grid = config.network.goals.fit(&dataset.train)?;
+        let grid = config.network.goals.fit(&dataset.train, dataset.observed)?;
         let most = dataset.train.iter().map(|scene| scene.agents.len()).max().unwrap_or(0);
         let key = Key::new(seed).child(0xda6);
         Ok(Self {
@@ -90,7 +90,7 @@ impl DagModel {
         (like.device(), like.dtype())
     }
 
-    /// What the network is told of tracks, and the graphs of all their moments.
+    /// What the network is told of tracks in the frame of the goals, and the graphs of all their moments.
     ///
     /// # Errors
     /// If there are fewer than two moments, or learner and tracks do not fit.
@@ -149,7 +149,7 @@ impl DagModel {
                 let row = &mut values[agent * width..(agent + 1) * width];
                 for (slot, &place) in row.chunks_exact_mut(2).zip(&places[range.clone()]) {
                     let faithful = self.network.config().faithful;
-                    slot.copy_from_slice(&if faithful { place } else { self.grid.relative(place) });
+                    slot.copy_from_slice(&if faithful { place } else { self.grid.scaled(place) });
                 }
             }
         }
@@ -187,7 +187,8 @@ impl Forecaster for DagModel {
     /// Likelihood, divergence and goals, sums over steps and means over agents; of the divergence only
     /// a part while training warms up.
     fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
-        let (losses, reinforced) = self.losses(&Tracks::whole(batch), pass)?;
+        let tracks = self.grid.frame(Tracks::whole(batch), batch.observed);
+        let (losses, reinforced) = self.losses(&tracks, pass)?;
         let config = self.network.config();
         let warmth = (self.epoch + 1) as f64 / config.warm_up.max(1) as f64;
         // Validation compares epochs, so it weighs all of them alike.
@@ -200,7 +201,8 @@ impl Forecaster for DagModel {
     }
 
     fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>> {
-        super::rollout::forecast(self, &Tracks::observed(batch), batch.predicted, samples, key)
+        let tracks = self.grid.frame(Tracks::observed(batch), batch.observed);
+        super::rollout::forecast(self, &tracks, batch.predicted, samples, key)
     }
 
     fn learner_parameters(&self) -> Vec<ParamId> {

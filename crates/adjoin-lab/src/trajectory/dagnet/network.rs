@@ -1,28 +1,26 @@
 //! The network: recurrence, goals, prior and decoder.
 
 use super::{
-    DagNetConfig, GraphAttention, GraphAttentionConfig, Gru, Mlp, MlpConfig,
-    unit::{Extractor, linear, rows_of},
+    Blend, DagNetConfig, GraphAttention, GraphAttentionConfig, Gru, Mlp, MlpConfig,
+    loss::halves,
+    unit::{Extractor, linear, rectified, rows_of},
 };
-use adjoin::{Adjacency, Error, Key, Linear, Result};
+use adjoin::{Adjacency, Error, Key, Linear, Result, Start};
 use burn::{
-    module::Module,
+    module::{Module, Param},
     tensor::{
         Device, Int, Tensor,
-        activation::{log_softmax, relu, softmax},
+        activation::{log_softmax, softmax},
     },
 };
-
-/// Logarithms of variances stay within plus and minus this, so that an agent that stands still does not
-/// drive a likelihood to infinity.
-const LARGEST_LOG_VARIANCE: f64 = 8.0;
 
 /// DAG-Net. With x the step of an agent, g its goal (a cell), d the places of all agents of its scene,
 /// h its state, and t running from the second moment on:
 /// ```text
 /// q(z_t) = N(encoder[phi x_t, g_t, h_t-1])        prior p(z_t) = N(prior[g_t, h_t-1])
 /// p(x_t) = N(decoder[d_t-1, g_t, phi z_t, h_t-1])
-/// s_t    = softmax(goal[d_t-1, g_t-1, h_t-1])     p(g_t) = softmax(blend[s_t, attention(s_t; A_t-1)])
+/// s_t    = softmax(l_t), l_t = goal[d_t-1, g_t-1, h_t-1]
+/// p(g_t) = softmax(blend[s_t, attention(s_t; A_t-1)])
 /// k_t    = GRU2(GRU1([phi x_t, phi z_t]))         h_t = blend[attention(k_t; A_t), k_t]
 /// ```
 /// Where the weights of the graphs A enter is said at [`GraphAttention`].
@@ -36,7 +34,9 @@ const LARGEST_LOG_VARIANCE: f64 = 8.0;
 /// * places are raw metres, and goals are drawn in proportion to `exp p` instead of `p`;
 /// * variances have no bounds.
 ///
-/// One quirk is not brought back: goals of observed moments that look at the future.
+/// One quirk is not brought back: goals of observed moments that look at the future. To be wholly like
+/// the public code, goals must also be in the frame of the world and blended by a dense matrix, which are
+/// settings of their own.
 #[derive(Module, Debug)]
 pub struct DagNet {
     /// First layer of the goals, on `[d, g, h]`.
@@ -45,8 +45,10 @@ pub struct DagNet {
     pub goal_out: Linear,
     /// Attention over goals.
     pub goal_graph: GraphAttention,
-    /// Joins goals before and after the attention, on `[s, attended]`.
-    pub goal_blend: Linear,
+    /// Joins goals before and after the attention, on `[s, attended]` ([`Blend::Dense`]).
+    pub goal_blend: Option<Linear>,
+    /// What a goal that others have adds to its logit, `[cells]` ([`Blend::Residual`]).
+    pub goal_scale: Option<Param<Tensor<1>>>,
     /// Attention over states.
     pub state_graph: GraphAttention,
     /// Joins states, on `[attended, k]`.
@@ -151,7 +153,11 @@ impl DagNetConfig {
             goal: linear(places + cells + width, width, key.child(1), device),
             goal_out: linear(width, cells, key.child(2), device),
             goal_graph: attention(cells, 3),
-            goal_blend: linear(2 * cells, cells, key.child(4), device),
+            goal_blend: (self.blend == Blend::Dense)
+                .then(|| linear(2 * cells, cells, key.child(4), device)),
+            goal_scale: (self.blend == Blend::Residual).then(|| {
+                Param::from_tensor(Start::Constant(1.0).tensor([cells], [1, 1], key, device))
+            }),
             state_graph: attention(width, 5),
             state_blend: linear(2 * width, width, key.child(6), device),
             phi_x: Extractor::new(2, width, key.child(7), device),
@@ -199,8 +205,8 @@ impl DagNet {
         let Moments { places, goals_before, goals, goal_graph, .. } = moments;
         Ok(Unrolled {
             posterior: Tensor::cat(posterior, 0),
-            prior: self.prior(goals.clone(), &h),
-            step: self.decode(places, goals.clone(), phi_z, &h),
+            prior: self.prior(goals.clone(), &h)?,
+            step: self.decode(places, goals.clone(), phi_z, &h)?,
             goals: self.goals(places, goals_before.clone(), &h, goal_graph)?,
         })
     }
@@ -228,12 +234,12 @@ impl DagNet {
         for (at, graph) in moments.state_graphs.iter().enumerate() {
             let now = at * agents..(at + 1) * agents;
             let h = found.state[1].clone();
-            let phi_x = self.phi_x.forward(moments.steps.clone().slice(now.clone()));
+            let phi_x = self.phi_x.forward(moments.steps.clone().slice(now.clone()))?;
             let product = beside(phi_x.clone(), h.clone()).matmul(of_both.clone())
                 + of_goal.clone().select(0, moments.goals.clone().slice(now.clone()));
-            let posterior = self.bounded(self.encoder.forward(product));
+            let posterior = self.encoder.forward(product)?;
             let noise = moments.noise.as_ref().map(|noise| noise.clone().slice(now));
-            let phi_z = self.phi_z.forward(self.draw(posterior.clone(), noise));
+            let phi_z = self.phi_z.forward(self.draw(&posterior, noise))?;
             found.before.push(h);
             found.posterior.push(posterior);
             found.latent.push(phi_z.clone());
@@ -243,15 +249,11 @@ impl DagNet {
     }
 
     /// `m + exp(v / 2) noise` from means m and logarithms of variances v side by side.
-    pub(super) fn draw(&self, parameters: Tensor<2>, noise: Option<Tensor<2>>) -> Tensor<2> {
-        let latent = self.config.latent;
-        let mean = parameters.clone().slice_dim(1, 0..latent);
+    pub(super) fn draw(&self, parameters: &Tensor<2>, noise: Option<Tensor<2>>) -> Tensor<2> {
+        let (mean, log_variance) = halves(parameters, self.config.faithful);
         match noise {
             None => mean,
-            Some(noise) => {
-                let deviation = (parameters.slice_dim(1, latent..2 * latent) * 0.5).exp();
-                mean + deviation * noise
-            }
+            Some(noise) => mean + (log_variance * 0.5).exp() * noise,
         }
     }
 
@@ -283,19 +285,25 @@ impl DagNet {
         let product = places.clone().matmul(of_places)
             + of_goal.select(0, goals_before)
             + h.clone().matmul(of_h);
-        let hidden = relu(self.goal.add_bias(product));
-        let own = softmax(self.goal_out.forward_dense(hidden), 1);
+        let logits = self.goal_out.forward_dense(rectified(&self.goal, product, 0.0)?);
+        let own = softmax(logits.clone(), 1);
         let attended = self.goal_graph.forward(own.clone(), graph)?;
-        let [of_own, of_attended] = rows_of(&self.goal_blend, [self.cells; 2]);
-        let blended = own.matmul(of_own) + attended.matmul(of_attended);
-        Ok(log_softmax(self.goal_blend.add_bias(blended), 1))
+        let blended = match (&self.goal_blend, &self.goal_scale) {
+            (Some(blend), _) => {
+                let [of_own, of_attended] = rows_of(blend, [self.cells; 2]);
+                blend.add_bias(own.matmul(of_own) + attended.matmul(of_attended))
+            }
+            (None, Some(scale)) => logits + attended * scale.val().unsqueeze(),
+            (None, None) => logits,
+        };
+        Ok(log_softmax(blended, 1))
     }
 
     /// `p(z)`.
-    pub(super) fn prior(&self, goals: Tensor<1, Int>, h: &Tensor<2>) -> Tensor<2> {
+    pub(super) fn prior(&self, goals: Tensor<1, Int>, h: &Tensor<2>) -> Result<Tensor<2>> {
         let [of_goal, of_h] = rows_of(&self.prior.first, [self.cells, self.config.width]);
         let product = of_goal.select(0, goals) + h.clone().matmul(of_h);
-        self.bounded(self.prior.forward(product))
+        self.prior.forward(product)
     }
 
     /// `p(x)`.
@@ -305,7 +313,7 @@ impl DagNet {
         goals: Tensor<1, Int>,
         phi_z: Tensor<2>,
         h: &Tensor<2>,
-    ) -> Tensor<2> {
+    ) -> Result<Tensor<2>> {
         let width = self.config.width;
         let widths = [2 * self.most_agents, self.cells, width, width];
         let [of_places, of_goal, of_z, of_h] = rows_of(&self.decoder.first, widths);
@@ -313,18 +321,7 @@ impl DagNet {
             + of_goal.select(0, goals)
             + phi_z.matmul(of_z)
             + h.clone().matmul(of_h);
-        self.bounded(self.decoder.forward(product))
-    }
-
-    /// Means as they are, logarithms of variances within bounds.
-    fn bounded(&self, parameters: Tensor<2>) -> Tensor<2> {
-        if self.config.faithful {
-            return parameters;
-        }
-        let half = parameters.dims()[1] / 2;
-        let mean = parameters.clone().slice_dim(1, 0..half);
-        let variance = parameters.slice_dim(1, half..2 * half);
-        beside(mean, variance.clamp(-LARGEST_LOG_VARIANCE, LARGEST_LOG_VARIANCE))
+        self.decoder.forward(product)
     }
 }
 

@@ -45,8 +45,10 @@ pub(super) fn forecast(
                         true => forecast.path_mut(first + sample, at),
                         false => forecast.likely_mut(at),
                     };
+                    let [x, y] = observed.centres[agent];
                     for (slot, places) in path.iter_mut().zip(&places) {
-                        *slot = places[sample * agents + agent];
+                        let place = places[sample * agents + agent];
+                        *slot = [place[0] + x, place[1] + y];
                     }
                 }
             }
@@ -112,9 +114,10 @@ impl<'a> Futures<'a> {
             let log_p = network.goals(&places, before, &self.state[1], &graph)?;
             self.goals = self.choose(&log_p, key.child(1));
             let goals: Tensor<1, Int> = integers(&self.goals, &device);
-            let prior = network.prior(goals.clone(), &self.state[1]);
-            let phi_z = network.phi_z.forward(network.draw(prior, Some(self.noise(key.child(2))?)));
-            let step = network.decode(&places, goals, phi_z.clone(), &self.state[1]);
+            let prior = network.prior(goals.clone(), &self.state[1])?;
+            let z = network.draw(&prior, Some(self.noise(key.child(2))?));
+            let phi_z = network.phi_z.forward(z)?;
+            let step = network.decode(&places, goals, phi_z.clone(), &self.state[1])?;
             // The mean: as published, chance is in goals and latent variables.
             let step = floats(&step.slice_dim(1, 0..2));
             let step = step.chunks_exact(2).map(|xy| [xy[0] as f32, xy[1] as f32]).collect();
@@ -125,7 +128,8 @@ impl<'a> Futures<'a> {
             found.push(self.places.clone());
             if moment + 1 < predicted {
                 graph = self.graph(moment + 1)?;
-                let phi_x = network.phi_x.forward(matrix(self.steps.concat(), 2, (&device, dtype)));
+                let phi_x =
+                    network.phi_x.forward(matrix(self.steps.concat(), 2, (&device, dtype)))?;
                 self.state = network.advance(phi_x, phi_z, &self.state, &graph)?;
             }
         }

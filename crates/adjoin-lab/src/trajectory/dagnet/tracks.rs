@@ -2,6 +2,7 @@
 
 use super::super::SceneBatch;
 use adjoin::Batch;
+use adjoin_data::trajectory::Scene;
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 /// Places of all agents of several scenes, in metres; all agents at the first moment, then all at the
@@ -10,8 +11,10 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 pub struct Tracks {
     /// Which agents belong to which scene.
     pub scenes: Batch,
-    /// `[moments, agents]`.
+    /// Relative to the centre of each scene, `[moments, agents]`.
     pub places: Vec<[f32; 2]>,
+    /// The centre of the scene of every agent.
+    pub centres: Vec<[f32; 2]>,
 }
 
 /// Numbers of a learner's features that stand for one agent: the last step, the change of step, and the
@@ -19,7 +22,7 @@ pub struct Tracks {
 pub(super) const FEATURES: usize = super::super::GENERATOR_FEATURES;
 
 /// Metres to about 1.
-const PER_METRE: f32 = 0.2;
+pub(super) const PER_METRE: f32 = 0.2;
 const PER_STEP: f32 = 2.0;
 
 impl Tracks {
@@ -36,7 +39,34 @@ impl Tracks {
                 place = [place[0] - step[0], place[1] - step[1]];
             }
         }
-        Self { scenes: batch.scenes.clone(), places }
+        Self { scenes: batch.scenes.clone(), places, centres: vec![[0.0; 2]; agents] }
+    }
+
+    /// The same with the centre of each scene at the mean place of its agents over the observed moments.
+    pub(super) fn centred(mut self, observed: usize) -> Self {
+        let agents = self.agents();
+        for range in self.scenes.ranges() {
+            let seen = |moment: usize| &self.places[moment * agents..][range.clone()];
+            let centre = mean((0..observed).flat_map(seen));
+            self.centres[range].fill(centre);
+        }
+        for row in self.places.chunks_exact_mut(agents.max(1)) {
+            for (place, &centre) in row.iter_mut().zip(&self.centres) {
+                *place = difference(*place, centre);
+            }
+        }
+        self
+    }
+
+    /// All moments of one scene.
+    pub(super) fn of_scene(scene: &Scene) -> Self {
+        let agents = scene.agents.len();
+        let place = |at: usize| scene.path(at % agents)[at / agents];
+        Self {
+            scenes: Batch::single(agents),
+            places: (0..agents * scene.steps).map(place).collect(),
+            centres: vec![[0.0; 2]; agents],
+        }
     }
 
     /// All moments of a batch, those to predict included: for training and validation losses.
@@ -115,10 +145,7 @@ pub(super) fn features(
 ) -> Vec<f32> {
     let mut features = Vec::with_capacity(places.len() * FEATURES);
     for range in scenes.ranges() {
-        let centre = [0, 1].map(|axis| {
-            let sum: f32 = places[range.clone()].iter().map(|place| place[axis]).sum();
-            sum / range.len().max(1) as f32
-        });
+        let centre = mean(&places[range.clone()]);
         for agent in range {
             features.extend(steps[agent].map(|v| v * PER_STEP));
             features.extend(difference(steps[agent], before[agent]).map(|v| v * PER_STEP));
@@ -126,6 +153,16 @@ pub(super) fn features(
         }
     }
     features
+}
+
+/// The mean of places; the origin if there are none.
+pub(super) fn mean<'a>(places: impl IntoIterator<Item = &'a [f32; 2]>) -> [f32; 2] {
+    let (mut sum, mut count) = ([0f64; 2], 0usize);
+    for place in places {
+        sum = [0, 1].map(|axis| sum[axis] + f64::from(place[axis]));
+        count += 1;
+    }
+    sum.map(|sum| (sum / count.max(1) as f64) as f32)
 }
 
 pub(super) fn difference(a: [f32; 2], b: [f32; 2]) -> [f32; 2] {

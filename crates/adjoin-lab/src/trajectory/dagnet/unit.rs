@@ -3,7 +3,7 @@
 use adjoin::{Key, Linear, LinearConfig, Result, Start, ops};
 use burn::{
     module::Module,
-    tensor::{Device, Tensor, activation::leaky_relu},
+    tensor::{Device, Tensor},
 };
 
 /// Slope of every leaky rectifier below zero.
@@ -12,6 +12,18 @@ const SLOPE: f64 = 0.01;
 /// Uniform in `+- 1 / sqrt(fan)` with biases at 0.
 pub(super) fn linear(inputs: usize, outputs: usize, key: Key, device: &Device) -> Linear {
     LinearConfig::new(inputs, outputs).with_start(Start::Uniform(inputs)).init(key, device)
+}
+
+/// `leaky(y + b)`, or `relu` for a slope of 0.
+pub(super) fn rectified(linear: &Linear, y: Tensor<2>, slope: f64) -> Result<Tensor<2>> {
+    match &linear.bias {
+        Some(bias) => ops::bias_leaky(&y, &bias.val(), slope),
+        None => Ok(burn::tensor::activation::leaky_relu(y, slope)),
+    }
+}
+
+fn layer(linear: &Linear, x: Tensor<2>) -> Result<Tensor<2>> {
+    rectified(linear, x.matmul(linear.weight.val()), SLOPE)
 }
 
 /// The rows of the matrix that belong to each of several inputs side by side: `[a, b] W = a A + b B`.
@@ -60,10 +72,12 @@ pub struct Mlp {
 
 impl Mlp {
     /// The result, from the product of the inputs with the first matrix.
-    pub fn forward(&self, product: Tensor<2>) -> Tensor<2> {
-        let hidden = leaky_relu(self.first.add_bias(product), SLOPE);
-        let hidden = leaky_relu(self.second.forward_dense(hidden), SLOPE);
-        self.last.forward_dense(hidden)
+    ///
+    /// # Errors
+    /// If the product has another width.
+    pub fn forward(&self, product: Tensor<2>) -> Result<Tensor<2>> {
+        let hidden = layer(&self.second, rectified(&self.first, product, SLOPE)?)?;
+        Ok(self.last.forward_dense(hidden))
     }
 }
 
@@ -84,9 +98,8 @@ impl Extractor {
         }
     }
 
-    pub(super) fn forward(&self, x: Tensor<2>) -> Tensor<2> {
-        let hidden = leaky_relu(self.first.forward_dense(x), SLOPE);
-        leaky_relu(self.second.forward_dense(hidden), SLOPE)
+    pub(super) fn forward(&self, x: Tensor<2>) -> Result<Tensor<2>> {
+        layer(&self.second, layer(&self.first, x)?)
     }
 }
 
