@@ -7,6 +7,7 @@
 //! | `best.PATH` | weights of the best epoch, by the path of the module; what predictions use |
 //! | `last.PATH` | weights of the last epoch, from which training goes on |
 //! | `curve` | one row per epoch: epoch, loss, training, validation, mean and deviation of k |
+//! | `baseline` | running rewards of the training nodes, of learners that learn from them |
 //! | `optimiser.backbone`, `optimiser.learner` | Adam's moments, as Burn packs them |
 //!
 //! The metadata holds seed, epochs, configuration, and fingerprints of data and split; `crc32c` is a sum
@@ -15,10 +16,11 @@
 mod tensors;
 
 use crate::{
-    Config, Error, Result, files,
+    AnyLearner, Config, Error, Result, files,
     node::{Best, NodeModel, Trainer},
     record::EpochRecord,
 };
+use adjoin::loss::Baseline;
 use burn::module::Module;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{
@@ -121,6 +123,10 @@ impl Checkpoint {
         {
             let bytes = optimiser.into_bytes().map_err(|error| missing(name, error.to_string()))?;
             writer.bytes(&format!("optimiser.{name}"), bytes.to_vec());
+        }
+        if matches!(trainer.model.learner, AnyLearner::Dgm(_)) {
+            let baseline = trainer.baseline.means();
+            writer.floats("baseline", [1, baseline.len()], baseline);
         }
         let rows = progress.curve.iter().flat_map(row).collect::<Vec<f64>>();
         writer.floats("curve", [progress.curve.len(), COLUMNS], &rows);
@@ -297,6 +303,9 @@ impl Checkpoint {
                 .map_err(unpacked("backbone"))?,
             learner: fresh.learner.from_bytes(packed("learner")?).map_err(unpacked("learner"))?,
         };
+        if matches!(trainer.model.learner, AnyLearner::Dgm(_)) {
+            trainer.baseline = Baseline::from_means(self.floats("baseline")?);
+        }
         trainer.epoch = self.number("epoch")?;
         trainer.step_time = Duration::from_nanos(self.number("step_nanoseconds")?);
         let elapsed = Duration::from_nanos(self.number("nanoseconds")?);
@@ -304,12 +313,12 @@ impl Checkpoint {
     }
 
     fn curve(&self) -> Result<Vec<EpochRecord>> {
-        let bytes = &self.entry("curve", Dtype::F64)?.bytes;
-        let values: Vec<f64> = bytes
-            .chunks_exact(8)
-            .map(|chunk| f64::from_le_bytes(chunk.try_into().unwrap_or_default()))
-            .collect();
-        Ok(values.chunks_exact(COLUMNS).map(epoch_of).collect())
+        Ok(self.floats("curve")?.chunks_exact(COLUMNS).map(epoch_of).collect())
+    }
+
+    fn floats(&self, name: &str) -> Result<Vec<f64>> {
+        let chunks = self.entry(name, Dtype::F64)?.bytes.chunks_exact(8);
+        Ok(chunks.map(|chunk| f64::from_le_bytes(chunk.try_into().unwrap_or_default())).collect())
     }
 
     fn fill(&self, prefix: &str, model: NodeModel) -> Result<NodeModel> {

@@ -1,6 +1,6 @@
 //! The configuration of an experiment: defaults < file < `--set key=value`.
 
-use crate::{Error, LearnerConfig, Result};
+use crate::{LearnerConfig, Result, settings};
 use adjoin::conv::BackboneConfig;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,8 @@ pub struct TrainConfig {
     pub consistency: f64,
     /// Sharpening of the consistent target.
     pub temperature: f64,
+    /// Weight of the reinforced loss, by which learners of hard graphs learn (DGM).
+    pub reinforced: f64,
     /// Weight of the intermediate loss at the start (DGG*).
     pub intermediate: f64,
     /// Epoch at which the intermediate loss has faded away.
@@ -101,6 +103,7 @@ impl Default for TrainConfig {
             samples: 1,
             consistency: 0.0,
             temperature: 0.5,
+            reinforced: 1.0,
             intermediate: 0.0,
             intermediate_until: 150,
             low_rank: 0.0,
@@ -117,11 +120,7 @@ impl Config {
     /// # Errors
     /// Says which key is unknown, with the nearest known one, or which value does not fit.
     pub fn from_toml(place: &str, text: &str, base: &Self) -> Result<Self> {
-        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| Error::Config {
-            place: place.into(),
-            what: e.to_string(),
-        })?;
-        base.overlaid(place, table)
+        settings::from_toml(place, text, base)
     }
 
     /// The configuration with `key=value` settings applied, e.g. `train.epochs=100`.
@@ -129,97 +128,13 @@ impl Config {
     /// # Errors
     /// As [`from_toml`](Self::from_toml).
     pub fn with_settings<'a>(&self, settings: impl IntoIterator<Item = &'a str>) -> Result<Self> {
-        let mut config = self.clone();
-        for setting in settings {
-            let place = format!("--set {setting}");
-            let Some((key, value)) = setting.split_once('=') else {
-                let what = "a setting looks like key=value, e.g. train.epochs=100".into();
-                return Err(Error::Config { place, what });
-            };
-            // A bare word is a string: quotes are optional on the command line.
-            let parsed = format!("v = {value}").parse::<toml::Table>();
-            let value = match parsed.ok().and_then(|mut table| table.remove("v")) {
-                Some(value) => value,
-                None => toml::Value::String(value.to_string()),
-            };
-            let mut table = toml::Table::new();
-            let (last, path) = {
-                let mut parts: Vec<&str> = key.trim().split('.').collect();
-                (parts.pop().unwrap_or_default().to_string(), parts)
-            };
-            let mut inner = &mut table;
-            for part in path {
-                let entry = inner.entry(part).or_insert_with(|| toml::Table::new().into());
-                let toml::Value::Table(next) = entry else { unreachable!("just inserted") };
-                inner = next;
-            }
-            inner.insert(last, value);
-            config = config.overlaid(&place, table)?;
-        }
-        Ok(config)
-    }
-
-    fn overlaid(&self, place: &str, over: toml::Table) -> Result<Self> {
-        let error = |what: String| Error::Config { place: place.into(), what };
-        let base = toml::Table::try_from(self).map_err(|e| error(e.to_string()))?;
-        let merged = overlay(base, over);
-        merged.try_into().map_err(|e: toml::de::Error| error(suggest(e.message())))
+        settings::with_settings(self, settings)
     }
 
     /// The full configuration as a file that can be edited and given back.
     pub fn to_toml(&self) -> String {
-        toml::to_string_pretty(self).unwrap_or_else(|e| format!("# not writable: {e}\n"))
+        settings::to_toml(self)
     }
-}
-
-/// Tables are joined key by key; anything else in `over` wins.
-fn overlay(mut base: toml::Table, over: toml::Table) -> toml::Table {
-    for (key, value) in over {
-        match (base.remove(&key), value) {
-            // Naming another learner replaces its settings instead of mixing the two.
-            (Some(toml::Value::Table(old)), toml::Value::Table(new)) if key == "learner" => {
-                let same = new.keys().all(|name| old.contains_key(name));
-                let joined = if same { overlay(old, new) } else { new };
-                base.insert(key, joined.into());
-            }
-            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => {
-                base.insert(key, overlay(old, new).into());
-            }
-            (_, value) => {
-                base.insert(key, value);
-            }
-        }
-    }
-    base
-}
-
-/// Adds "did you mean" to an unknown-field message.
-fn suggest(message: &str) -> String {
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let Some(unknown) = quoted.next().filter(|_| message.starts_with("unknown field")) else {
-        return message.to_string();
-    };
-    let near = quoted.min_by_key(|known| distance(unknown, known));
-    match near {
-        Some(near) => format!("{message}; did you mean `{near}`?"),
-        None => message.to_string(),
-    }
-}
-
-/// Edits that turn one word into another (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -3,7 +3,10 @@
 use crate::{Error, Result};
 use adjoin::{
     Dgg, DggConfig, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared,
-    learner::{DropEdge, DropEdgeConfig, Knn, KnnConfig, PageRank, PageRankConfig, Unchanged},
+    learner::{
+        Dgm, DgmConfig, DropEdge, DropEdgeConfig, Knn, KnnConfig, PageRank, PageRankConfig,
+        Unchanged,
+    },
 };
 use burn::{module::Module, tensor::Device};
 use serde::{Deserialize, Serialize};
@@ -20,13 +23,15 @@ pub enum LearnerConfig {
     Pagerank(PageRankConfig),
     /// Random edges left out in every step.
     Dropedge(DropEdgeConfig),
+    /// The discrete graph module, of k neighbours.
+    Dgm(DgmConfig),
     /// The differentiable graph generator.
     Dgg(Box<DggConfig>),
 }
 
 /// Names that `--learner` takes.
-pub const LEARNERS: [&str; 8] =
-    ["none", "knn", "pagerank", "dropedge", "dgg", "dgg-star", "dgg-paper", "dgg-ref"];
+pub const LEARNERS: [&str; 9] =
+    ["none", "knn", "pagerank", "dropedge", "dgm", "dgg", "dgg-star", "dgg-paper", "dgg-ref"];
 
 impl LearnerConfig {
     /// The default settings of a learner.
@@ -39,6 +44,7 @@ impl LearnerConfig {
             "knn" => Self::Knn(KnnConfig::default()),
             "pagerank" => Self::Pagerank(PageRankConfig::default()),
             "dropedge" => Self::Dropedge(DropEdgeConfig::default()),
+            "dgm" => Self::Dgm(DgmConfig::default()),
             "dgg" | "dgg-star" => Self::Dgg(Box::default()),
             "dgg-paper" => Self::Dgg(Box::new(DggConfig::paper())),
             "dgg-ref" => Self::Dgg(Box::new(DggConfig::reference())),
@@ -59,6 +65,7 @@ impl LearnerConfig {
             Self::Knn(config) => AnyLearner::Knn(config.init()?),
             Self::Pagerank(config) => AnyLearner::PageRank(config.init()?),
             Self::Dropedge(config) => AnyLearner::DropEdge(config.init()?),
+            Self::Dgm(config) => AnyLearner::Dgm(config.init(inputs, key, device)?),
             Self::Dgg(config) => AnyLearner::Dgg(config.init(inputs, key, device)?),
         })
     }
@@ -76,6 +83,8 @@ pub enum AnyLearner {
     PageRank(PageRank),
     /// Random edges left out in every step.
     DropEdge(DropEdge),
+    /// The discrete graph module.
+    Dgm(Dgm),
     /// The differentiable graph generator.
     Dgg(Dgg),
 }
@@ -87,7 +96,17 @@ impl AnyLearner {
             Self::Knn(learner) => learner,
             Self::PageRank(learner) => learner,
             Self::DropEdge(learner) => learner,
+            Self::Dgm(learner) => learner,
             Self::Dgg(learner) => learner,
+        }
+    }
+
+    /// Number of graphs to draw at evaluation, whose predictions are averaged; 0 for the one graph
+    /// without noise.
+    pub fn evaluation_draws(&self) -> usize {
+        match self {
+            Self::Dgm(learner) => learner.config().evaluation_draws,
+            _ => 0,
         }
     }
 }

@@ -15,10 +15,13 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod tensorboard;
+pub mod trajectory;
 
 mod config;
 mod error;
 mod learner;
+mod seeds;
+mod settings;
 
 pub use config::{ChooseBy, Config, TrainConfig};
 pub use error::{Error, Result};

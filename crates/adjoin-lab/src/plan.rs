@@ -149,6 +149,7 @@ fn kind(learner: &LearnerConfig) -> &'static str {
         LearnerConfig::Knn(_) => "knn",
         LearnerConfig::Pagerank(_) => "pagerank",
         LearnerConfig::Dropedge(_) => "dropedge",
+        LearnerConfig::Dgm(_) => "dgm",
         LearnerConfig::Dgg(_) => "dgg",
     }
 }

@@ -38,7 +38,7 @@ fn a_graph_without_node_names_can_be_reported() {
 #[test]
 fn seeds_side_by_side_give_the_same_as_one_after_the_other() {
     let dataset = small(2);
-    for learner in ["none", "dropedge", "dgg", "dgg-star", "dgg+consistency"] {
+    for learner in ["none", "dropedge", "dgm", "dgg", "dgg-star", "dgg+consistency"] {
         let [one, two] = [1, 2].map(|threads| run(&dataset, learner, threads));
         for (a, b) in one.seeds.iter().zip(&two.seeds) {
             assert_eq!(a.curve, b.curve, "{learner}");
@@ -58,11 +58,39 @@ fn training_sees_no_test_label() {
         let label = &mut shuffled.labels[node as usize];
         *label = (*label + 1) % classes;
     }
-    for learner in ["none", "dgg-star"] {
+    for learner in ["none", "dgm", "dgg-star"] {
         let [honest, canary] = [&dataset, &shuffled].map(|dataset| run(dataset, learner, 2));
         for (a, b) in honest.seeds.iter().zip(&canary.seeds) {
             assert_eq!(a.curve, b.curve, "{learner}");
             assert_ne!(a.test, b.test, "{learner}");
         }
     }
+}
+
+#[test]
+fn a_hard_graph_is_trained_with_rewards() {
+    let dataset = small(4);
+    let split = dataset.split(&"ratio:0.3/0.3/0.4".parse().unwrap()).unwrap();
+    let settings = ["train.epochs=60", "train.patience=0"];
+    // Without the reinforced loss the learner gets no gradient and stays as it was.
+    let [with, without] = ["1", "0"].map(|reinforced| {
+        let config = presets::config("cora", "gcn", "dgm").unwrap();
+        let reinforced = format!("train.reinforced={reinforced}");
+        let settings = settings.into_iter().chain([reinforced.as_str()]);
+        let config = config.with_settings(settings).unwrap();
+        let (learner, seeds) = ("dgm", &[3, 4][..]);
+        let experiment = Experiment {
+            dataset: &dataset,
+            split: &split,
+            config: &config,
+            learner,
+            seeds,
+            threads: 2,
+        };
+        let record = experiment.run(&Unobserved).unwrap().record;
+        assert_eq!(record.graph.unwrap().learned_indices.len(), 5 * 200);
+        let last = |seed: &adjoin_lab::record::SeedRecord| seed.curve[59].train;
+        record.seeds.iter().map(last).sum::<f64>() / 2.0
+    });
+    assert!(with > 0.6 && with > without + 0.1, "{with} with rewards, {without} without");
 }

@@ -44,9 +44,9 @@
 //! |---|---|
 //! | [`graph`] | [`Csr`] topology, [`Adjacency`] (topology + weights), [`Features`], [`Candidates`], [`Batch`] |
 //! | [`dgg`] | encoder, scorer, samples, degree estimator, selector, and [`Dgg`] that joins them |
-//! | [`learner`] | the trait [`Learner`], and simpler learners: the graph as it is, k nearest, DropEdge |
+//! | [`learner`] | the trait [`Learner`], and simpler learners: the graph as it is, k nearest, DropEdge, DGM |
 //! | [`conv`] | GCN, GraphSAGE, GAT, GCNII, EdgeConv behind one trait, and networks of them |
-//! | [`loss`] | losses on learned graphs: intermediate, low rank, sparsity; consistency over draws |
+//! | [`loss`] | losses on learned graphs: intermediate, reinforced, low rank, sparsity; consistency over draws |
 //! | [`ops`] | the kernels as differentiable Burn operations |
 //! | [`kernels`] | plain-slice CPU kernels, forward and backward side by side |
 //!

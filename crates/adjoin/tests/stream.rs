@@ -11,12 +11,14 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Distance,
+    SquaredDistance,
     Dot,
     Cosine,
     Mlp,
 }
 
-const KINDS: [Kind; 4] = [Kind::Distance, Kind::Dot, Kind::Cosine, Kind::Mlp];
+const KINDS: [Kind; 5] =
+    [Kind::Distance, Kind::SquaredDistance, Kind::Dot, Kind::Cosine, Kind::Mlp];
 
 /// Inputs of a scorer as plain numbers.
 #[derive(Clone, Debug)]
@@ -35,7 +37,7 @@ impl Case {
     fn new(kind: Kind, nodes: usize, width: usize) -> Self {
         let features = |stream| normal(nodes * width, stream);
         let inputs = match kind {
-            Kind::Distance => vec![features(0), vec![1.3]],
+            Kind::Distance | Kind::SquaredDistance => vec![features(0), vec![1.3]],
             Kind::Dot | Kind::Cosine => vec![features(0)],
             Kind::Mlp => vec![features(0), features(1), normal(width, 2), vec![0.3]],
         };
@@ -57,6 +59,9 @@ impl Case {
         let u = matrix(0);
         match self.kind {
             Kind::Distance => StreamScorer::Distance { u, t: self.tensor(1, [1], dtype) },
+            Kind::SquaredDistance => {
+                StreamScorer::SquaredDistance { u, t: self.tensor(1, [1], dtype) }
+            }
             Kind::Dot => StreamScorer::Dot { u },
             Kind::Cosine => StreamScorer::Cosine { u },
             Kind::Mlp => StreamScorer::Mlp {
@@ -74,9 +79,10 @@ impl Case {
         let log_sigmoid = |z: f64| -(-z).exp().ln_1p();
         let (x, y) = (row(0, i), row(0, j));
         match self.kind {
-            Kind::Distance => {
+            Kind::Distance | Kind::SquaredDistance => {
                 let square: f64 = x.iter().zip(y).map(|(a, b)| (a - b).powi(2)).sum();
-                -self.inputs[1][0] * square.sqrt()
+                let squared = matches!(self.kind, Kind::SquaredDistance);
+                -self.inputs[1][0] * if squared { square } else { square.sqrt() }
             }
             Kind::Dot => log_sigmoid(dot(x, y) / (self.width as f64).sqrt()),
             Kind::Cosine => {
@@ -165,7 +171,9 @@ fn run_weighted(
     let of = |tensor: &Tensor<2>| values(&tensor.grad(&grads).expect("tracked"));
     let of_vector = |tensor: &Tensor<1>| values(&tensor.grad(&grads).expect("tracked"));
     let grads = match &scorer {
-        StreamScorer::Distance { u, t } => vec![of(u), of_vector(t)],
+        StreamScorer::Distance { u, t } | StreamScorer::SquaredDistance { u, t } => {
+            vec![of(u), of_vector(t)]
+        }
         StreamScorer::Dot { u } | StreamScorer::Cosine { u } => vec![of(u)],
         StreamScorer::Mlp { a, b, w, w0 } => vec![of(a), of(b), of_vector(w), of_vector(w0)],
     };

@@ -101,6 +101,11 @@ fn training_goes_on_bit_for_bit_with_a_generator() {
 }
 
 #[test]
+fn training_goes_on_bit_for_bit_with_rewards() {
+    resumes_bit_for_bit("dgm");
+}
+
+#[test]
 fn the_wrong_file_is_refused_with_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c.safetensors");

@@ -6,16 +6,13 @@ use crate::{
     checkpoint::{Checkpoint, Identity, Progress},
     labels::SplitLabels,
     record::{EpochRecord, GraphRecord, RunRecord, SeedRecord},
+    seeds::side_by_side,
 };
 use adjoin::Csr;
 use adjoin_data::{NodeDataset, Split};
 use burn::tensor::{Device, Tensor};
 use std::{
     path::{Path, PathBuf},
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
     time::{Duration, Instant},
 };
 
@@ -101,45 +98,9 @@ impl Experiment<'_> {
             split: self.split.hash(),
             config: self.config,
         });
-        let workers = self.threads.clamp(1, self.seeds.len().max(1));
-        let next = AtomicUsize::new(0);
-        let results: Vec<Mutex<Option<Result<SeedOutcome>>>> =
-            self.seeds.iter().map(|_| Mutex::new(None)).collect();
-        std::thread::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|| {
-                    // One small pool per worker: seeds side by side beat threads inside a seed.
-                    let pool = rayon::ThreadPoolBuilder::new()
-                        .num_threads((self.threads / workers).max(1))
-                        .build();
-                    while let Some(at) = claim(&next, self.seeds.len()) {
-                        let run = || {
-                            self.run_seed(
-                                self.seeds[at],
-                                &data,
-                                &labels,
-                                &device,
-                                observer,
-                                shelf.as_ref(),
-                            )
-                        };
-                        let result = match &pool {
-                            Ok(pool) => pool.install(run),
-                            Err(_) => run(),
-                        };
-                        let failed = result.is_err();
-                        *lock(&results[at]) = Some(result);
-                        if failed {
-                            next.store(self.seeds.len(), Ordering::Relaxed);
-                        }
-                    }
-                });
-            }
-        });
-        let finished = results
-            .into_iter()
-            .map(|slot| slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner));
-        let outcomes = finished.flatten().collect::<Result<Vec<SeedOutcome>>>()?;
+        let outcomes = side_by_side(self.seeds, self.threads, |&seed| {
+            self.run_seed(seed, &data, &labels, &device, observer, shelf.as_ref())
+        })?;
         self.outcome(outcomes)
     }
 
@@ -293,15 +254,6 @@ pub(crate) fn checkpoint_path(folder: &Path, seed: u64) -> PathBuf {
 
 fn floats(values: &Tensor<1>) -> Vec<f32> {
     values.to_data().convert::<f32>().iter::<f32>().collect()
-}
-
-fn claim(next: &AtomicUsize, count: usize) -> Option<usize> {
-    let at = next.fetch_add(1, Ordering::Relaxed);
-    (at < count).then_some(at)
-}
-
-fn lock<T>(slot: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// The name a setting has in configuration files.

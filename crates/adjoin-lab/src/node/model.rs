@@ -72,7 +72,8 @@ impl NodeModel {
         graphs.into_iter().enumerate().map(classify).collect()
     }
 
-    /// Deterministic predictions; call on a model without autodiff.
+    /// Deterministic predictions; call on a model without autodiff. Of a learner that is evaluated
+    /// by draws these are always the same draws; the first graph stands for all.
     ///
     /// # Errors
     /// If data and model do not fit.
@@ -82,8 +83,14 @@ impl NodeModel {
         prepared: &Prepared,
         warm_up: bool,
     ) -> Result<Evaluation> {
-        let mut draws = self.forward(data, prepared, Pass::evaluate(), 1, warm_up)?;
-        let (graph, logits) = draws.remove(0);
+        let (pass, samples) = match self.learner.evaluation_draws() {
+            draws if draws > 0 && !warm_up => (Pass::sample(0, 0), draws),
+            _ => (Pass::evaluate(), 1),
+        };
+        let mut draws = self.forward(data, prepared, pass, samples, warm_up)?;
+        let (graph, first) = draws.remove(0);
+        let logits = draws.into_iter().fold(first, |sum, (_, logits)| sum + logits);
+        let logits = logits * (1.0 / samples as f64);
         let values = log_softmax(logits, 1).into_data().convert::<f64>();
         let log_probabilities: Vec<f64> = values.iter::<f64>().collect();
         let best = |row: &[f64]| {

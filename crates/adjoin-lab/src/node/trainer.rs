@@ -9,7 +9,7 @@ use crate::{
 use adjoin::{
     LearnedGraph, Learner, Pass, Prepared,
     conv::BackboneKind,
-    loss::{self, TrainingPairs},
+    loss::{self, Baseline, TrainingPairs},
 };
 use burn::{
     module::{Module, ParamGroup},
@@ -48,6 +48,8 @@ pub struct Trainer<'a> {
     pub(crate) best: Option<Best>,
     pub(crate) step_time: Duration,
     pub(crate) prepared: Prepared,
+    /// Running rewards of the training nodes, for learners that learn from rewards.
+    pub(crate) baseline: Baseline,
     training_rows: Tensor<1, Int>,
     training_classes: Tensor<2, Int>,
     pairs: Option<TrainingPairs>,
@@ -124,6 +126,7 @@ impl<'a> Trainer<'a> {
             best: None,
             step_time: Duration::ZERO,
             prepared,
+            baseline: Baseline::per_node(count),
             pairs,
         })
     }
@@ -214,6 +217,13 @@ impl<'a> Trainer<'a> {
         if let Some(structure) = self.structure_loss(&graphs, pass)? {
             loss = loss + structure;
         }
+        if train.reinforced > 0.0 && matches!(self.model.learner, AnyLearner::Dgm(_)) {
+            for (graph, logits) in graphs.iter().zip(&logits) {
+                if let Some(reinforced) = self.reinforced_loss(graph, logits)? {
+                    loss = loss + reinforced * (train.reinforced / samples as f64);
+                }
+            }
+        }
         let value = loss.clone().into_scalar::<f64>();
         self.finite("training loss", value)?;
         let mut grads = loss.backward();
@@ -236,6 +246,20 @@ impl<'a> Trainer<'a> {
         let count = logits.len() as f64;
         let first = one(&logits[0]);
         logits[1..].iter().fold(first, |sum, logits| sum + one(logits)) / count
+    }
+
+    /// What the draw was worth to the training nodes: 1 for a right answer, 0 for a wrong one.
+    fn reinforced_loss(
+        &mut self,
+        graph: &LearnedGraph,
+        logits: &Tensor<2>,
+    ) -> Result<Option<Tensor<1>>> {
+        let Some(scores) = &graph.scores else { return Ok(None) };
+        let rows = logits.clone().detach().select(0, self.training_rows.clone());
+        let right = rows.argmax(1).equal(self.training_classes.clone());
+        let rewards: Vec<f64> = right.into_data().iter::<bool>().map(f64::from).collect();
+        let advantages = self.baseline.advantages(&rewards)?;
+        Ok(Some(loss::reinforce(scores, self.labels.nodes(), &advantages)?))
     }
 
     /// Losses on the learned graph itself, of the first draw.

@@ -2,7 +2,7 @@
 
 use super::{Csr, SelfLoops};
 use crate::{Error, Result, linear::identity, ops};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Tensor, TensorCreationOptions};
 use std::sync::{Arc, Mutex};
 
 /// How a weighted graph is scaled before it is used, `d_i` being the row sums.
@@ -46,9 +46,9 @@ impl Adjacency {
         Ok(Self { topology, weights, uniform: false, prepared: Arc::default() })
     }
 
-    /// A graph with weight 1 on every edge.
-    pub fn unweighted(topology: Csr, device: &Device) -> Self {
-        let weights = Tensor::ones([topology.edges()], device);
+    /// A graph with weight 1 on every edge; `options` are a device, perhaps with an element type.
+    pub fn unweighted(topology: Csr, options: impl Into<TensorCreationOptions>) -> Self {
+        let weights = Tensor::ones([topology.edges()], options);
         Self { topology, weights, uniform: true, prepared: Arc::default() }
     }
 

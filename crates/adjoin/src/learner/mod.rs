@@ -1,10 +1,12 @@
 //! Ways to learn a structure: from nodes, and perhaps a graph, to a graph.
 
+mod dgm;
 mod dropedge;
 mod knn;
 mod none;
 mod pagerank;
 
+pub use dgm::{Dgm, DgmConfig};
 pub use dropedge::{DropEdge, DropEdgeConfig};
 pub use knn::{Knn, KnnConfig, KnnWeights};
 pub use none::Unchanged;

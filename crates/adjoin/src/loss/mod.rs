@@ -2,8 +2,10 @@
 
 mod consistency;
 mod intermediate;
+mod reinforce;
 mod structure;
 
 pub use consistency::consistency;
 pub use intermediate::{TrainingPairs, anneal};
+pub use reinforce::{Baseline, reinforce};
 pub use structure::{low_rank, sparsity};

@@ -28,6 +28,13 @@ pub enum StreamScorer {
         /// `[1]`, not negative.
         t: Tensor<1>,
     },
+    /// `log p_ij = -t |u_i - u_j|^2`.
+    SquaredDistance {
+        /// `[N, d]`.
+        u: Tensor<2>,
+        /// `[1]`, not negative.
+        t: Tensor<1>,
+    },
     /// `log p_ij = log sigmoid(<u_i, u_j> / sqrt d)`.
     Dot {
         /// `[N, d]`.
@@ -164,15 +171,15 @@ trait Kind<const N: usize>: Send + Sync + 'static {
 }
 
 /// Number of features.
-struct DistanceKind(usize);
+struct DistanceKind<const SQUARED: bool>(usize);
 struct DotKind(usize);
 struct CosineKind(usize);
 struct MlpKind;
 
-impl Kind<2> for DistanceKind {
-    type Scorer<T: Real> = Distance<T>;
+impl<const SQUARED: bool> Kind<2> for DistanceKind<SQUARED> {
+    type Scorer<T: Real> = Distance<T, SQUARED>;
 
-    fn scorer<T: Real>(&self, [u, t]: [&[T]; 2], batch: &Batch) -> Distance<T> {
+    fn scorer<T: Real>(&self, [u, t]: [&[T]; 2], batch: &Batch) -> Distance<T, SQUARED> {
         Distance::new(u, t[0], self.0, batch)
     }
 }
@@ -222,14 +229,20 @@ impl StreamScorer {
         }
         let nodes = batch.nodes();
         match self {
-            Self::Distance { u, t } => {
+            Self::Distance { u, t } | Self::SquaredDistance { u, t } => {
                 let width = features("distance scorer: u", u, nodes)?;
                 vector("distance scorer: t", t, 1)?;
                 if let Some(t) = to_f64("distance scorer: t", t)?.into_iter().find(|&t| t < 0.0) {
                     let (name, value) = ("distance scorer: t", t.to_string());
                     return Err(Error::Setting { name, value, expected: "must not be negative" });
                 }
-                visitor.run(DistanceKind(width), [u.into(), t.into()])
+                let inputs = [u.into(), t.into()];
+                match self {
+                    Self::SquaredDistance { .. } => {
+                        visitor.run(DistanceKind::<true>(width), inputs)
+                    }
+                    _ => visitor.run(DistanceKind::<false>(width), inputs),
+                }
             }
             Self::Dot { u } => {
                 visitor.run(DotKind(features("dot scorer: u", u, nodes)?), [u.into()])

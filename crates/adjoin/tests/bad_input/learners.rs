@@ -5,7 +5,7 @@ use adjoin::{
     Adjacency, Batch, CandidateRule, Csr, Dgg, DggConfig, Error, Features, GraphInput, Key,
     LearnedGraph, Learner, Metric, Pass, Result, SparseFeatures,
     dgg::{DegreeRule, EncoderConfig, MergeRule, SampleForm, Score, ScorerConfig},
-    learner::{DropEdgeConfig, KnnConfig, KnnWeights, Unchanged},
+    learner::{DgmConfig, DropEdgeConfig, KnnConfig, KnnWeights, Unchanged},
 };
 use burn::tensor::Tensor;
 use proptest::prelude::*;
@@ -266,6 +266,11 @@ proptest! {
             Box::new(Unchanged::default()),
             Box::new(DropEdgeConfig::default().init().unwrap()),
         ];
+        for propagation in [0, 1] {
+            let mut config = DgmConfig::default();
+            config.encoder.propagation = propagation;
+            learners.push(Box::new(config.init(inputs, Key::new(1), &device()).unwrap()));
+        }
         for weights in [KnnWeights::Uniform, KnnWeights::Cosine] {
             let config = KnnConfig { k: 2, weights, smoothing: inputs % 2, ..KnnConfig::default() };
             learners.push(Box::new(config.init().unwrap()));

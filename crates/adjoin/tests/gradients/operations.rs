@@ -224,3 +224,46 @@ fn elu_is_smooth_enough() {
     }
     gradcheck(std::slice::from_ref(&x), |t| ops::elu(&t[0]).unwrap());
 }
+
+#[test]
+fn gates_of_a_recurrent_unit() {
+    let (nodes, width) = (3, 4);
+    let gates = nodes * 3 * width;
+    let inputs = [normals(1, gates), normals(2, gates), normals(3, nodes * width)];
+    let run = |t: &[Tensor<1>]| {
+        let gates = |at: usize| t[at].clone().reshape([nodes, 3 * width]);
+        ops::gru(&gates(0), &gates(1), &t[2].clone().reshape([nodes, width])).unwrap()
+    };
+    let leaves: Vec<Tensor<1>> = inputs.iter().map(|x| tensor(x, [x.len()])).collect();
+    let found = values(&run(&leaves));
+    let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+    let [a, b, h] = &inputs;
+    for (at, found) in found.into_iter().enumerate() {
+        let of = |gate: usize| 3 * width * (at / width) + gate * width + at % width;
+        let [r, u] = [0, 1].map(|gate| sigmoid(a[of(gate)] + b[of(gate)]));
+        let c = (a[of(2)] + r * b[of(2)]).tanh();
+        assert!((found - ((1.0 - u) * c + u * h[at])).abs() < 1e-12);
+    }
+    gradcheck(&inputs, |t| flat(run(t)));
+    let short = tensor(&[0.0; 12], [3, 4]);
+    assert!(ops::gru(&short, &short, &short).is_err());
+}
+
+#[test]
+fn bias_and_rectifier() {
+    let (x, bias) = (normals(4, 12), normals(5, 4));
+    for slope in [0.01, 0.5, 0.0] {
+        let run = |t: &[Tensor<1>]| {
+            flat(ops::bias_leaky(&t[0].clone().reshape([3, 4]), &t[1], slope).unwrap())
+        };
+        let found = values(&run(&[tensor(&x, [12]), tensor(&bias, [4])]));
+        for (at, found) in found.into_iter().enumerate() {
+            let v = x[at] + bias[at % 4];
+            assert!((found - if v > 0.0 { v } else { slope * v }).abs() < 1e-15);
+        }
+        gradcheck(&[x.clone(), bias.clone()], run);
+    }
+    let x = tensor(&x, [3, 4]);
+    assert!(ops::bias_leaky(&x, &tensor(&[0.0; 3], [3]), 0.1).is_err());
+    assert!(ops::bias_leaky(&x, &tensor(&bias, [4]), -1.0).is_err());
+}

@@ -1,4 +1,4 @@
-//! Distances as scores: `log p_ij = -t |u_i - u_j|`.
+//! Distances as scores: `log p_ij = -t |u_i - u_j|`, or the same of squared distances.
 
 use super::{Panels, Rows, Scorer, Slopes, Totals, bilinear};
 use crate::{
@@ -8,18 +8,18 @@ use crate::{
 use pulp::Simd;
 use std::ops::Range;
 
-/// `log p_ij = -t |u_i - u_j|`; inputs u and t.
+/// `log p_ij = -t |u_i - u_j|`, if `SQUARED` with the square of the distance; inputs u and t.
 ///
 /// The squared distance is summed over the differences and not taken from inner products: as fast
 /// here, and without their loss of digits for near neighbours, which are the ones that matter.
-pub(crate) struct Distance<T> {
+pub(crate) struct Distance<T, const SQUARED: bool> {
     u: Rows<T>,
     panels: Panels<T>,
     ones: Vec<T>,
     t: T,
 }
 
-impl<T: Real> Distance<T> {
+impl<T: Real, const SQUARED: bool> Distance<T, SQUARED> {
     /// `u` is `[nodes, width]`.
     pub(crate) fn new(u: &[T], t: T, width: usize, batch: &Batch) -> Self {
         let mut u = Rows::new(u, width);
@@ -43,7 +43,7 @@ impl<T: Real> Distance<T> {
     }
 }
 
-impl<T: Real> Scorer<T> for Distance<T> {
+impl<T: Real, const SQUARED: bool> Scorer<T> for Distance<T, SQUARED> {
     const SYMMETRIC: bool = true;
 
     fn rows(&self) -> &Rows<T> {
@@ -69,13 +69,18 @@ impl<T: Real> Scorer<T> for Distance<T> {
     #[inline(always)]
     fn log_p(&self, _: usize, _: usize, sums: &mut [T]) {
         for x in sums {
-            *x = -self.t * x.sqrt();
+            *x = -self.t * if SQUARED { *x } else { x.sqrt() };
         }
     }
-    /// The slope is that of `-|u_i - u_j|`: t is multiplied in at the end, once.
+    /// The slope is that of `-|u_i - u_j|`, or of its square: t is multiplied in at the end, once.
     #[inline(always)]
     fn slopes(&self, _: usize, _: usize, sums: &[T], log_p: &mut [T], slopes: &mut [T]) {
         for ((&x, log_p), slope) in sums.iter().zip(log_p).zip(slopes) {
+            if SQUARED {
+                *log_p = -self.t * x;
+                *slope = -T::ONE;
+                continue;
+            }
             let distance = x.sqrt();
             *log_p = -self.t * distance;
             *slope = if x > T::ZERO { -T::HALF / distance } else { T::ZERO };
@@ -94,7 +99,8 @@ impl<T: Real> Scorer<T> for Distance<T> {
     ) {
         bilinear::accumulate(simd, &self.u, &block, rows, columns);
     }
-    /// `du_i = 2 t sum_j (q_ij + q_ji) (u_i - u_j)` and `dt = 2 sum_ij q_ij |u_i - u_j|^2`.
+    /// `du_i = 2 t sum_j (q_ij + q_ji) (u_i - u_j)` and `dt = 2 sum_ij q_ij |u_i - u_j|^2`, without
+    /// the 2 if the distance is squared.
     fn gradients(&self, totals: Totals<T>, _: &Batch) -> Vec<Vec<T>> {
         let two = T::ONE + T::ONE;
         let width = self.u.width;
@@ -105,6 +111,7 @@ impl<T: Real> Scorer<T> for Distance<T> {
                 *grad = two * self.t * degree.mul_add(u, -*grad);
             }
         }
-        vec![grad, vec![two * sum(&totals.row_moments)]]
+        let factor = if SQUARED { T::ONE } else { two };
+        vec![grad, vec![factor * sum(&totals.row_moments)]]
     }
 }

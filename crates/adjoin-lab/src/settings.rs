@@ -1,0 +1,124 @@
+//! Configurations as text: files, and `key=value` on top of them. Works for any configuration that can
+//! be written as TOML.
+
+use crate::{Error, Result};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// Reads a configuration, the values of `base` standing in for what the text leaves out.
+///
+/// # Errors
+/// Says which key is unknown, with the nearest known one, or which value does not fit.
+pub(crate) fn from_toml<C: Serialize + DeserializeOwned>(
+    place: &str,
+    text: &str,
+    base: &C,
+) -> Result<C> {
+    let table: toml::Table = text
+        .parse()
+        .map_err(|e: toml::de::Error| Error::Config { place: place.into(), what: e.to_string() })?;
+    overlaid(base, place, table)
+}
+
+/// The configuration with `key=value` settings applied, e.g. `train.epochs=100`.
+///
+/// # Errors
+/// As [`from_toml`].
+pub(crate) fn with_settings<'a, C: Serialize + DeserializeOwned + Clone>(
+    base: &C,
+    settings: impl IntoIterator<Item = &'a str>,
+) -> Result<C> {
+    let mut config = base.clone();
+    for setting in settings {
+        let place = format!("--set {setting}");
+        let Some((key, value)) = setting.split_once('=') else {
+            let what = "a setting looks like key=value, e.g. train.epochs=100".into();
+            return Err(Error::Config { place, what });
+        };
+        // A bare word is a string: quotes are optional on the command line.
+        let parsed = format!("v = {value}").parse::<toml::Table>();
+        let value = match parsed.ok().and_then(|mut table| table.remove("v")) {
+            Some(value) => value,
+            None => toml::Value::String(value.to_string()),
+        };
+        let mut table = toml::Table::new();
+        let (last, path) = {
+            let mut parts: Vec<&str> = key.trim().split('.').collect();
+            (parts.pop().unwrap_or_default().to_string(), parts)
+        };
+        let mut inner = &mut table;
+        for part in path {
+            let entry = inner.entry(part).or_insert_with(|| toml::Table::new().into());
+            let toml::Value::Table(next) = entry else { unreachable!("just inserted") };
+            inner = next;
+        }
+        inner.insert(last, value);
+        config = overlaid(&config, &place, table)?;
+    }
+    Ok(config)
+}
+
+/// The full configuration as a file that can be edited and given back.
+pub(crate) fn to_toml(config: &impl Serialize) -> String {
+    toml::to_string_pretty(config).unwrap_or_else(|e| format!("# not writable: {e}\n"))
+}
+
+fn overlaid<C: Serialize + DeserializeOwned>(
+    config: &C,
+    place: &str,
+    over: toml::Table,
+) -> Result<C> {
+    let error = |what: String| Error::Config { place: place.into(), what };
+    let base = toml::Table::try_from(config).map_err(|e| error(e.to_string()))?;
+    let merged = overlay(base, over);
+    merged.try_into().map_err(|e: toml::de::Error| error(suggest(e.message())))
+}
+
+/// Tables are joined key by key; anything else in `over` wins.
+fn overlay(mut base: toml::Table, over: toml::Table) -> toml::Table {
+    for (key, value) in over {
+        match (base.remove(&key), value) {
+            // Naming another learner replaces its settings instead of mixing the two.
+            (Some(toml::Value::Table(old)), toml::Value::Table(new)) if key == "learner" => {
+                let same = new.keys().all(|name| old.contains_key(name));
+                let joined = if same { overlay(old, new) } else { new };
+                base.insert(key, joined.into());
+            }
+            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => {
+                base.insert(key, overlay(old, new).into());
+            }
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+    base
+}
+
+/// Adds "did you mean" to an unknown-field message.
+fn suggest(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let Some(unknown) = quoted.next().filter(|_| message.starts_with("unknown field")) else {
+        return message.to_string();
+    };
+    let near = quoted.min_by_key(|known| distance(unknown, known));
+    match near {
+        Some(near) => format!("{message}; did you mean `{near}`?"),
+        None => message.to_string(),
+    }
+}
+
+/// Edits that turn one word into another (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let cost = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,220 @@
+//! Settings of a trajectory experiment.
+
+use super::{NormOver, SocialStgcnnConfig};
+use crate::{LearnerConfig, Result, settings};
+use adjoin::{
+    CandidateRule, DggConfig,
+    dgg::{DegreeConfig, DegreeRule, EncoderConfig, SampleConfig, ScorerConfig},
+    learner::DgmConfig,
+};
+use serde::{Deserialize, Serialize};
+
+/// Neighbours of a pedestrian in DGM, as the DGG paper has it.
+const PEDESTRIAN_NEIGHBOURS: usize = 2;
+
+/// Everything that decides a run, but the data and the seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrajectoryConfig {
+    /// The network.
+    pub network: SocialStgcnnConfig,
+    /// The graph that learners are given.
+    pub graph: InputGraph,
+    /// The learner of the graph that the network uses.
+    pub learner: LearnerConfig,
+    /// What the loss is the likelihood of.
+    pub likelihood: Likelihood,
+    /// How paths are drawn from the predicted distributions.
+    pub sampling: Sampling,
+    /// Weight of the reinforced loss, by which learners of hard graphs learn (DGM).
+    pub reinforced: f64,
+    /// How it is trained.
+    pub train: TrajectoryTrainConfig,
+}
+
+/// How a path is drawn from distributions of its steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sampling {
+    /// Every step by itself, as published: errors of the steps cancel, paths zigzag.
+    Independent,
+    /// One draw per path: who starts out faster than expected stays so.
+    #[default]
+    Shared,
+}
+
+/// The graph of a frame before anything is learned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputGraph {
+    /// None: learners that do not make one join all agents of a frame.
+    None,
+    /// Agents that move alike: [`kernel_graph`](super::kernel_graph).
+    #[default]
+    Kernel,
+}
+
+/// The optimiser.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OptimiserKind {
+    /// Plain stochastic gradient descent, as published.
+    Sgd,
+    /// Adam.
+    #[default]
+    Adam,
+}
+
+/// What validation looks at to choose the epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChooseEpoch {
+    /// The lowest loss, as published.
+    Loss,
+    /// The lowest average displacement of the best sample per agent.
+    #[default]
+    Displacement,
+}
+
+/// What the loss is the likelihood of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Likelihood {
+    /// Each step by itself, as published.
+    #[default]
+    Steps,
+    /// The place after each step, which is the sum of steps that are drawn independently: errors in the
+    /// same direction step after step make the deviations grow, as sampled paths need it.
+    Places,
+}
+
+/// How a model is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrajectoryTrainConfig {
+    /// Epochs.
+    pub epochs: usize,
+    /// Scenes in a step.
+    pub batch: usize,
+    /// The optimiser.
+    pub optimiser: OptimiserKind,
+    /// Learning rate of the network.
+    pub rate: f64,
+    /// Learning rate of the learner.
+    pub learner_rate: f64,
+    /// Epoch at which both rates are lowered; 0 for never.
+    pub lower_at: usize,
+    /// What they are multiplied by then.
+    pub lower_by: f64,
+    /// Largest norm of the gradient of a weight; 0 for any.
+    pub clip: f64,
+    /// What validation looks at to choose the epoch.
+    pub choose_by: ChooseEpoch,
+    /// Sampled paths of an agent in tests.
+    pub samples: usize,
+}
+
+impl Default for TrajectoryTrainConfig {
+    fn default() -> Self {
+        Self {
+            epochs: 40,
+            batch: 128,
+            optimiser: OptimiserKind::Adam,
+            rate: 0.003,
+            learner_rate: 0.003,
+            lower_at: 25,
+            lower_by: 0.2,
+            clip: 0.0,
+            choose_by: ChooseEpoch::Displacement,
+            samples: 20,
+        }
+    }
+}
+
+impl Default for TrajectoryConfig {
+    /// What was measured to work best on validation scenes: Adam needs a sixth of the published epochs,
+    /// statistics of the whole mini-batch make validation steady, and paths of one draw cover what
+    /// happens better than steps that are drawn one by one.
+    fn default() -> Self {
+        Self {
+            network: SocialStgcnnConfig { norm_over: NormOver::Batch, ..Default::default() },
+            sampling: Sampling::Shared,
+            train: TrajectoryTrainConfig::default(),
+            ..Self::published()
+        }
+    }
+}
+
+impl TrajectoryConfig {
+    /// What the authors of Social-STGCNN did.
+    pub fn published() -> Self {
+        Self {
+            network: SocialStgcnnConfig::default(),
+            graph: InputGraph::Kernel,
+            learner: LearnerConfig::None,
+            likelihood: Likelihood::Steps,
+            sampling: Sampling::Independent,
+            reinforced: 1.0,
+            train: TrajectoryTrainConfig {
+                epochs: 250,
+                optimiser: OptimiserKind::Sgd,
+                rate: 0.01,
+                lower_at: 150,
+                choose_by: ChooseEpoch::Loss,
+                ..TrajectoryTrainConfig::default()
+            },
+        }
+    }
+
+    /// The settings of a named learner: `kernel` is the published graph, `none` joins all agents of a
+    /// frame, and the others learn.
+    ///
+    /// # Errors
+    /// If there is no such learner.
+    pub fn named(learner: &str) -> Result<Self> {
+        let (graph, learner) = match learner {
+            "kernel" => (InputGraph::Kernel, LearnerConfig::None),
+            "none" => (InputGraph::None, LearnerConfig::None),
+            "dgg" => (InputGraph::None, LearnerConfig::Dgg(Box::new(generator()))),
+            "dgm" => {
+                let config = DgmConfig { k: PEDESTRIAN_NEIGHBOURS, ..DgmConfig::default() };
+                (InputGraph::None, LearnerConfig::Dgm(config))
+            }
+            other => (InputGraph::Kernel, LearnerConfig::named(other)?),
+        };
+        Ok(Self { graph, learner, ..Self::default() })
+    }
+
+    /// Reads a configuration, the values of `base` standing in for what the text leaves out.
+    ///
+    /// # Errors
+    /// Says which key is unknown, with the nearest known one, or which value does not fit.
+    pub fn from_toml(place: &str, text: &str, base: &Self) -> Result<Self> {
+        settings::from_toml(place, text, base)
+    }
+
+    /// The configuration with `key=value` settings applied, e.g. `train.epochs=100`.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn with_settings<'a>(&self, settings: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        settings::with_settings(self, settings)
+    }
+
+    /// The full configuration as a file that can be edited and given back.
+    pub fn to_toml(&self) -> String {
+        settings::to_toml(self)
+    }
+}
+
+/// A generator for frames of a few dozen agents: every pair is a candidate.
+pub(super) fn generator() -> DggConfig {
+    DggConfig {
+        candidates: CandidateRule::Complete,
+        encoder: EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() },
+        scorer: ScorerConfig { initial_scale: 0.5, ..ScorerConfig::default() },
+        sample: SampleConfig { noise: 0.1, ..SampleConfig::default() },
+        degree: DegreeConfig { rule: DegreeRule::Literal, ..DegreeConfig::default() },
+        ..DggConfig::default()
+    }
+}

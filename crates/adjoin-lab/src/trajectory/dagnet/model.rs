@@ -1,0 +1,221 @@
+//! A learner and DAG-Net, joined.
+
+use super::{
+    super::{Forecast, Forecaster, SceneBatch},
+    DagConfig, DagGraph, DagNet, GoalGrid, Losses, Moments, Tracks, graphs, loss,
+    tracks::{FEATURES, matrix},
+};
+use crate::{AnyLearner, Error, Result};
+use adjoin::{Batch, Features, GraphInput, Key, LearnedGraph, Learner, Pass, ops};
+use adjoin_data::trajectory::TrajectoryDataset;
+use burn::{
+    module::{Module, ParamId, list_param_ids},
+    tensor::{DType, Device, Int, Tensor, TensorData},
+};
+
+/// A graph learner and the network that uses its graphs, one per scene and moment.
+#[derive(Module, Debug)]
+pub struct DagModel {
+    /// Makes the graphs.
+    pub learner: AnyLearner,
+    /// Predicts.
+    pub network: DagNet,
+    #[module(skip)]
+    pub(super) grid: GoalGrid,
+    #[module(skip)]
+    graph: DagGraph,
+    epoch: usize,
+}
+
+impl DagModel {
+    /// A fresh model; every seed is its own. Goals and the number of agents come from the training
+    /// scenes.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or there are no training scenes.
+    pub fn new(
+        config: &DagConfig,
+        dataset: &TrajectoryDataset,
+        seed: u64,
+        device: &Device,
+    ) -> Result<Self> {
+        if let DagGraph::Kernel(sigma) = config.graph
+            && (sigma.is_nan() || sigma <= 0.0)
+        {
+            let what = format!("kernel = {sigma}: must be above 0");
+            return Err(Error::Config { place: "graph".into(), what });
+        }
+        let grid = config.network.goals.fit(&dataset.train, dataset.observed)?;
+        let most = dataset.train.iter().map(|scene| scene.agents.len()).max().unwrap_or(0);
+        let key = Key::new(seed).child(0xda6);
+        Ok(Self {
+            learner: config.learner.init(FEATURES, key.child(1), device)?,
+            network: config.network.init(grid.cells(), most, key.child(2), device)?,
+            grid,
+            graph: config.graph,
+            epoch: 0,
+        })
+    }
+
+    /// The graphs on some nodes, given what a learner sees of them `[nodes, features]` and their places.
+    ///
+    /// # Errors
+    /// If learner and nodes do not fit.
+    pub(super) fn learn(
+        &self,
+        frames: &Batch,
+        features: Vec<f32>,
+        places: &[[f32; 2]],
+        pass: Pass,
+    ) -> Result<LearnedGraph> {
+        let (device, dtype) = self.options();
+        let graph = match self.graph {
+            DagGraph::None => None,
+            DagGraph::Kernel(sigma) => {
+                Some(graphs::distance_graph(frames, places, sigma, (&device, dtype))?)
+            }
+        };
+        let features = Features::from(matrix(features, FEATURES, (&device, dtype)));
+        let input = GraphInput::new(&features, graph.as_ref(), frames);
+        let mut learned = self.learner.learn(&input, pass)?;
+        if self.network.config().faithful {
+            learned.adjacency = graphs::mask(&learned.adjacency)?;
+        }
+        Ok(learned)
+    }
+
+    /// Where new tensors belong.
+    pub(super) fn options(&self) -> (Device, DType) {
+        let like = self.network.goal.weight.val();
+        (like.device(), like.dtype())
+    }
+
+    /// What the network is told of tracks in the frame of the goals, and the graphs of all their moments.
+    ///
+    /// # Errors
+    /// If there are fewer than two moments, or learner and tracks do not fit.
+    pub fn moments(&self, tracks: &Tracks, pass: Pass) -> Result<(Moments, LearnedGraph)> {
+        let (agents, moments) = (tracks.agents(), tracks.moments());
+        if moments < 2 {
+            let what = format!("{moments} moments, but a step needs two");
+            return Err(Error::Config { place: "tracks".into(), what });
+        }
+        let config = self.network.config();
+        let learned =
+            self.learn(&tracks.frames(), tracks.features(), &tracks.places, pass.child(1))?;
+        let (device, dtype) = self.options();
+        let steps = moments - 1;
+        // Of every step the moment before it, or, faithfully, the one after.
+        let seen = if config.faithful { agents..moments * agents } else { 0..steps * agents };
+        let places = self
+            .places(&super::tracks::repeated(&tracks.scenes, steps), &tracks.places[seen.clone()]);
+        let goals = self.grid.goals(tracks);
+        let state_graph =
+            |at: usize| graphs::rows(&learned.adjacency, (at + 1) * agents..(at + 2) * agents);
+        let moments = Moments {
+            steps: matrix(tracks.steps()[agents..].concat(), 2, (&device, dtype)),
+            places,
+            goals_before: integers(&goals[..steps * agents], &device),
+            goals: integers(&goals[agents..], &device),
+            goal_graph: graphs::rows(&learned.adjacency, seen)?,
+            state_graphs: (0..steps).map(state_graph).collect::<adjoin::Result<_>>()?,
+            noise: match pass.has_noise() {
+                true => Some(self.noise(steps * agents, pass.child(2).key())?),
+                false => None,
+            },
+        };
+        Ok((moments, learned))
+    }
+
+    /// Noise of latent variables, `[rows, latent]`.
+    pub(super) fn noise(&self, rows: usize, key: Key) -> Result<Tensor<2>> {
+        let (device, dtype) = self.options();
+        let latent = self.network.config().latent;
+        if self.network.config().faithful {
+            let uniform = (0..(rows * latent) as u64).map(|at| key.uniform(at) as f32).collect();
+            return Ok(matrix(uniform, latent, (&device, dtype)));
+        }
+        let like = Tensor::<2>::zeros([rows, latent], (&device, dtype));
+        Ok(ops::normal_noise(&like, key)?)
+    }
+
+    /// The places of all agents of a scene, for each of its agents, `[agents, 2 * most agents]`. Agents
+    /// beyond those that the network has room for are left out.
+    pub(super) fn places(&self, scenes: &Batch, places: &[[f32; 2]]) -> Tensor<2> {
+        let width = 2 * self.network.most_agents();
+        let mut values = vec![0f32; places.len() * width];
+        for range in scenes.ranges() {
+            for agent in range.clone() {
+                let row = &mut values[agent * width..(agent + 1) * width];
+                for (slot, &place) in row.chunks_exact_mut(2).zip(&places[range.clone()]) {
+                    let faithful = self.network.config().faithful;
+                    slot.copy_from_slice(&if faithful { place } else { self.grid.scaled(place) });
+                }
+            }
+        }
+        let (device, dtype) = self.options();
+        matrix(values, width, (&device, dtype))
+    }
+
+    /// The terms of the loss on tracks, and the reinforced loss of a learner that needs one.
+    ///
+    /// # Errors
+    /// As [`moments`](Self::moments).
+    pub fn losses(&self, tracks: &Tracks, pass: Pass) -> Result<(Losses, Option<Tensor<1>>)> {
+        let (moments, learned) = self.moments(tracks, pass)?;
+        let unrolled = self.network.unroll(&moments)?;
+        let (agents, config) = (tracks.agents(), self.network.config());
+        let losses =
+            Losses::new(&unrolled, &moments.steps, &moments.goals, agents, config.faithful);
+        let scores = learned
+            .scores
+            .filter(|_| matches!(self.learner, AnyLearner::Dgm(_)) && config.reinforced > 0.0);
+        let reinforced = match scores {
+            None => None,
+            Some(scores) => {
+                // The graph of a moment is rewarded by the step that comes after it.
+                let rewarded: Vec<u32> = (0..moments.steps.dims()[0] as u32).collect();
+                let advantages = loss::advantages(&unrolled, &moments.steps);
+                Some(adjoin::loss::reinforce(&scores, &rewarded, &advantages)? * config.reinforced)
+            }
+        };
+        Ok((losses, reinforced))
+    }
+}
+
+impl Forecaster for DagModel {
+    /// Likelihood, divergence and goals, sums over steps and means over agents; of the divergence only
+    /// a part while training warms up.
+    fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
+        let tracks = self.grid.frame(Tracks::whole(batch), batch.observed);
+        let (losses, reinforced) = self.losses(&tracks, pass)?;
+        let config = self.network.config();
+        let warmth = (self.epoch + 1) as f64 / config.warm_up.max(1) as f64;
+        // Validation compares epochs, so it weighs all of them alike.
+        let divergence = if pass.has_noise() { warmth.min(1.0) } else { 1.0 };
+        let total = losses.total(divergence, config.goal_weight);
+        Ok(match reinforced.filter(|_| pass.has_noise()) {
+            Some(reinforced) => total + reinforced,
+            None => total,
+        })
+    }
+
+    fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>> {
+        let tracks = self.grid.frame(Tracks::observed(batch), batch.observed);
+        super::rollout::forecast(self, &tracks, batch.predicted, samples, key)
+    }
+
+    fn learner_parameters(&self) -> Vec<ParamId> {
+        list_param_ids(&self.learner)
+    }
+
+    fn begin_epoch(&mut self, epoch: usize) {
+        self.epoch = epoch;
+    }
+}
+
+pub(super) fn integers(values: &[u32], device: &Device) -> Tensor<1, Int> {
+    let values: Vec<i64> = values.iter().map(|&v| i64::from(v)).collect();
+    let count = values.len();
+    Tensor::from_data(TensorData::new(values, [count]), device)
+}

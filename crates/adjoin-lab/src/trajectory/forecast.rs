@@ -1,0 +1,88 @@
+//! Predicted paths, and what a network must do to be trained and tested on them.
+
+use super::SceneBatch;
+use crate::Result;
+use adjoin::{Key, Pass};
+use burn::{
+    module::{Module, ParamId},
+    tensor::Tensor,
+};
+
+/// Predicted places of the agents of one scene, in metres: sampled paths and the most likely one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    samples: usize,
+    agents: usize,
+    steps: usize,
+    /// `[samples, agents, steps]`.
+    paths: Vec<[f32; 2]>,
+    /// `[agents, steps]`.
+    likely: Vec<[f32; 2]>,
+}
+
+impl Forecast {
+    /// All places at the origin, to be filled.
+    pub fn new(samples: usize, agents: usize, steps: usize) -> Self {
+        let paths = vec![[0.0; 2]; samples * agents * steps];
+        Self { samples, agents, steps, paths, likely: vec![[0.0; 2]; agents * steps] }
+    }
+
+    /// Number of sampled paths of every agent.
+    pub fn samples(&self) -> usize {
+        self.samples
+    }
+
+    /// Number of agents.
+    pub fn agents(&self) -> usize {
+        self.agents
+    }
+
+    /// Number of predicted steps.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// A sampled path.
+    pub fn path(&self, sample: usize, agent: usize) -> &[[f32; 2]] {
+        &self.paths[(sample * self.agents + agent) * self.steps..][..self.steps]
+    }
+
+    /// A sampled path, to be written.
+    pub fn path_mut(&mut self, sample: usize, agent: usize) -> &mut [[f32; 2]] {
+        &mut self.paths[(sample * self.agents + agent) * self.steps..][..self.steps]
+    }
+
+    /// The single most likely path.
+    pub fn likely(&self, agent: usize) -> &[[f32; 2]] {
+        &self.likely[agent * self.steps..][..self.steps]
+    }
+
+    /// The single most likely path, to be written.
+    pub fn likely_mut(&mut self, agent: usize) -> &mut [[f32; 2]] {
+        &mut self.likely[agent * self.steps..][..self.steps]
+    }
+}
+
+/// A network that can be trained to predict trajectories.
+pub trait Forecaster: Module {
+    /// The loss of a batch, every scene counting the same, `[1]`.
+    ///
+    /// # Errors
+    /// If batch and network do not fit.
+    fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>>;
+
+    /// Predictions for every scene of a batch; only what was observed is looked at. Call on a model
+    /// without autodiff.
+    ///
+    /// # Errors
+    /// If batch and network do not fit.
+    fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>>;
+
+    /// Told before every epoch of training, counted from 0: for losses that change over time.
+    fn begin_epoch(&mut self, _epoch: usize) {}
+
+    /// The parameters that train at the learner's rate.
+    fn learner_parameters(&self) -> Vec<ParamId> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,157 @@
+//! A learner and Social-STGCNN, joined.
+
+use super::{
+    Forecast, Forecaster, GENERATOR_FEATURES, InputGraph, Likelihood, Sampling, SceneBatch,
+    SocialStgcnn, TrajectoryConfig, gaussian, kernel_graph, negative_log_likelihood,
+    place_negative_log_likelihood,
+};
+use crate::{AnyLearner, Error, Result};
+use adjoin::{Candidates, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared};
+use burn::{
+    module::{Module, ParamId, list_param_ids},
+    tensor::{Device, Tensor},
+};
+
+/// Candidate pairs of all frames of a batch are listed up to this many.
+const MOST_PAIRS: usize = 50_000_000;
+
+/// A graph learner and the network that uses its graph, one graph per frame.
+///
+/// Gradients reach the learner through the weights of its edges, in the one product with the graph;
+/// DGM, whose weights are constants, learns from the reinforced loss. Evaluation uses the one graph
+/// without noise.
+#[derive(Module, Debug)]
+pub struct SocialModel {
+    /// Makes the graph.
+    pub learner: AnyLearner,
+    /// Predicts.
+    pub network: SocialStgcnn,
+    #[module(skip)]
+    graph: InputGraph,
+    #[module(skip)]
+    likelihood: Likelihood,
+    #[module(skip)]
+    sampling: Sampling,
+    reinforced: f64,
+}
+
+impl SocialModel {
+    /// A fresh model; every seed is its own.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn new(
+        config: &TrajectoryConfig,
+        [observed, predicted]: [usize; 2],
+        seed: u64,
+        device: &Device,
+    ) -> Result<Self> {
+        if observed == 0 || predicted == 0 {
+            let what = "a trajectory needs at least one observed and one predicted step".into();
+            return Err(Error::Config { place: "trajectory".into(), what });
+        }
+        let key = Key::new(seed).child(0x7247);
+        Ok(Self {
+            learner: config.learner.init(GENERATOR_FEATURES, key.child(1), device)?,
+            network: config.network.init([observed, predicted], key.child(2), device),
+            graph: config.graph,
+            likelihood: config.likelihood,
+            sampling: config.sampling,
+            reinforced: config.reinforced,
+        })
+    }
+
+    /// The graph of every observed frame.
+    ///
+    /// # Errors
+    /// If batch and learner do not fit.
+    pub fn learn(&self, batch: &SceneBatch, pass: Pass) -> Result<LearnedGraph> {
+        let graph = match self.graph {
+            InputGraph::None => None,
+            InputGraph::Kernel => Some(kernel_graph(batch)?),
+        };
+        let input = GraphInput::new(&batch.features, graph.as_ref(), &batch.frames);
+        let complete =
+            matches!(&self.learner, AnyLearner::Dgg(dgg) if dgg.config().candidates.is_complete());
+        if !complete {
+            return Ok(self.learner.learn(&input, pass)?);
+        }
+        // Frames are small: listing their pairs is faster than streaming over them.
+        let pairs = Candidates::Complete(batch.frames.clone()).to_pairs(MOST_PAIRS)?;
+        let prepared = Prepared { candidates: Some(Candidates::Pairs(pairs)), graph: None };
+        Ok(self.learner.learn(&input.with_prepared(&prepared), pass)?)
+    }
+
+    /// Parameters of the distribution of every step, `[agents, 5 predicted]`.
+    ///
+    /// # Errors
+    /// If batch and model do not fit.
+    pub fn forward(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<2>> {
+        let graph = self.learn(batch, pass.child(1))?;
+        Ok(self.network.forward(batch, &graph.adjacency, pass.child(2))?)
+    }
+}
+
+impl Forecaster for SocialModel {
+    fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
+        let graph = self.learn(batch, pass.child(1))?;
+        let parameters = self.network.forward(batch, &graph.adjacency, pass.child(2))?;
+        let likelihood = match self.likelihood {
+            Likelihood::Steps => negative_log_likelihood,
+            Likelihood::Places => place_negative_log_likelihood,
+        };
+        let losses = likelihood(&parameters, &batch.targets);
+        let loss = (losses.clone() * batch.shares.clone()).sum();
+        let hard = matches!(self.learner, AnyLearner::Dgm(_)) && self.reinforced > 0.0;
+        match graph.scores.filter(|_| hard && pass.has_noise()) {
+            Some(scores) => {
+                let nodes: Vec<u32> = (0..batch.nodes() as u32).collect();
+                let advantages = advantages(batch, &losses);
+                let reinforced = adjoin::loss::reinforce(&scores, &nodes, &advantages)?;
+                Ok(loss + reinforced * self.reinforced)
+            }
+            None => Ok(loss),
+        }
+    }
+
+    fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>> {
+        let parameters = self.forward(batch, Pass::evaluate())?.into_data().convert::<f32>();
+        let parameters: Vec<f32> = parameters.iter::<f32>().collect();
+        let (steps, width) = (batch.predicted, gaussian::PARAMETERS * batch.predicted);
+        let of_scene = |(at, range): (usize, std::ops::Range<usize>)| {
+            let rows = &parameters[range.start * width..range.end * width];
+            gaussian::forecast(
+                rows,
+                &batch.origins[range],
+                steps,
+                samples,
+                self.sampling,
+                key.child(at as u64),
+            )
+        };
+        Ok(batch.scenes.ranges().enumerate().map(of_scene).collect())
+    }
+
+    fn learner_parameters(&self) -> Vec<ParamId> {
+        list_param_ids(&self.learner)
+    }
+}
+
+/// What hard graphs are rewarded with: by how much an agent was better predicted than the average agent
+/// of the batch, in units of the deviation. All observed frames of an agent share it.
+fn advantages(batch: &SceneBatch, losses: &Tensor<2>) -> Vec<f64> {
+    let per_agent = losses.to_data().convert::<f64>();
+    let per_agent: Vec<f64> = per_agent.iter::<f64>().collect();
+    let count = per_agent.len().max(1) as f64;
+    let mean = per_agent.iter().sum::<f64>() / count;
+    let variance = per_agent.iter().map(|loss| (loss - mean).powi(2)).sum::<f64>() / count;
+    let deviation = variance.sqrt().max(1e-12);
+    let mut advantages = Vec::with_capacity(batch.nodes());
+    for range in batch.scenes.ranges() {
+        for _ in 0..batch.observed {
+            let of_frame = per_agent[range.clone()].iter();
+            advantages.extend(of_frame.map(|loss| (mean - loss) / deviation));
+        }
+    }
+    advantages
+}

@@ -1,0 +1,241 @@
+//! Training of one seed.
+
+use super::{
+    ChooseEpoch, Forecaster, OptimiserKind, SceneBatch, Scores, Tally, TrajectoryTrainConfig,
+};
+use crate::{Error, Result};
+use adjoin::{Key, Pass};
+use adjoin_data::trajectory::{Scene, TrajectoryDataset};
+use burn::{
+    grad_clipping::GradientClippingConfig,
+    module::list_param_ids,
+    optim::{AdamConfig, GradientsParams, ModuleOptimizer, SgdConfig},
+    tensor::Device,
+};
+use std::time::{Duration, Instant};
+
+/// Scenes that are evaluated at once.
+const SCENES_AT_ONCE: usize = 256;
+
+/// One epoch of a seed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrajectoryEpoch {
+    /// The epoch, from 1.
+    pub epoch: usize,
+    /// Mean training loss over its steps.
+    pub loss: f64,
+    /// Validation loss after it.
+    pub valid_loss: f64,
+    /// Validation errors after it, if they choose the epoch.
+    pub valid: Option<Scores>,
+    /// Time of the training steps.
+    pub seconds: f64,
+}
+
+/// The best epoch so far, chosen by validation alone.
+#[derive(Clone, Debug)]
+pub struct TrajectoryBest<M> {
+    /// What was seen of the epoch.
+    pub epoch: TrajectoryEpoch,
+    /// The model of that epoch, without autodiff. A clone would not do: clones share running
+    /// statistics, which training moves on.
+    pub model: M,
+}
+
+/// Trains one model with one seed, an epoch at a time. It holds training and validation scenes; there
+/// is no test scene it could look at.
+pub struct TrajectoryTrainer<'a, M> {
+    config: &'a TrajectoryTrainConfig,
+    scenes: &'a [Scene],
+    valid_scenes: &'a [Scene],
+    valid: Vec<SceneBatch>,
+    lengths: [usize; 2],
+    seed: u64,
+    device: Device,
+    model: M,
+    /// Of the network and of the learner, which may have different rates.
+    optimisers: [ModuleOptimizer; 2],
+    epoch: usize,
+    steps: u64,
+    best: Option<TrajectoryBest<M>>,
+    step_time: Duration,
+}
+
+impl<'a, M: Forecaster> TrajectoryTrainer<'a, M> {
+    /// A fresh run of a model.
+    ///
+    /// # Errors
+    /// If there is nothing to train or to choose with, or a setting is out of range.
+    pub fn new(
+        config: &'a TrajectoryTrainConfig,
+        dataset: &'a TrajectoryDataset,
+        model: M,
+        seed: u64,
+        device: &Device,
+    ) -> Result<Self> {
+        let lacking =
+            |place: &str, what: &str| Err(Error::Config { place: place.into(), what: what.into() });
+        if config.batch == 0 || config.samples == 0 {
+            return lacking("train", "batch and samples must be at least 1");
+        }
+        if dataset.train.is_empty() || dataset.valid.is_empty() {
+            return lacking(&dataset.name, "there must be scenes to train and to validate with");
+        }
+        let lengths = [dataset.observed, dataset.predicted];
+        Ok(Self {
+            config,
+            scenes: &dataset.train,
+            valid_scenes: &dataset.valid,
+            valid: batches(&dataset.valid, lengths, device)?,
+            lengths,
+            seed,
+            device: device.clone(),
+            model,
+            optimisers: [optimiser(config), optimiser(config)],
+            epoch: 0,
+            steps: 0,
+            best: None,
+            step_time: Duration::ZERO,
+        })
+    }
+
+    /// Whether the epochs are used up.
+    pub fn is_finished(&self) -> bool {
+        self.epoch >= self.config.epochs
+    }
+
+    /// The best epoch so far.
+    pub fn best(&self) -> Option<&TrajectoryBest<M>> {
+        self.best.as_ref()
+    }
+
+    /// Epochs done.
+    pub fn epoch(&self) -> usize {
+        self.epoch
+    }
+
+    /// Time spent in training steps, evaluation left out.
+    pub fn step_time(&self) -> Duration {
+        self.step_time
+    }
+
+    /// One epoch of training and one look at the validation scenes.
+    ///
+    /// # Errors
+    /// If the loss stops being a number.
+    pub fn step(&mut self) -> Result<TrajectoryEpoch> {
+        self.model.begin_epoch(self.epoch);
+        let started = Instant::now();
+        let order = Key::new(self.seed).child(0x5f).child(self.epoch as u64);
+        let order = order.permutation(self.scenes.len());
+        let mut losses = 0.0;
+        for members in order.chunks(self.config.batch) {
+            losses += self.train_step(members)? * members.len() as f64;
+        }
+        let elapsed = started.elapsed();
+        self.step_time += elapsed;
+        self.epoch += 1;
+        let model = self.model.valid();
+        let mut valid_loss = 0.0;
+        for batch in &self.valid {
+            let loss = model.loss(batch, Pass::evaluate())?.into_scalar::<f64>();
+            valid_loss += loss * batch.scenes.graphs() as f64;
+        }
+        valid_loss /= self.valid_scenes.len() as f64;
+        self.finite("validation loss", valid_loss)?;
+        let valid = match self.config.choose_by {
+            ChooseEpoch::Loss => None,
+            ChooseEpoch::Displacement => Some(score(
+                &model,
+                self.valid_scenes,
+                &self.valid,
+                self.config.samples,
+                Key::new(self.seed).child(0xade),
+            )?),
+        };
+        let record = TrajectoryEpoch {
+            epoch: self.epoch,
+            loss: losses / self.scenes.len() as f64,
+            valid_loss,
+            valid,
+            seconds: elapsed.as_secs_f64(),
+        };
+        if self.best.as_ref().is_none_or(|best| criterion(&record) < criterion(&best.epoch)) {
+            self.best = Some(TrajectoryBest { epoch: record, model });
+        }
+        Ok(record)
+    }
+
+    fn train_step(&mut self, members: &[u32]) -> Result<f64> {
+        let scenes: Vec<&Scene> = members.iter().map(|&at| &self.scenes[at as usize]).collect();
+        let batch = SceneBatch::new(&scenes, self.lengths, &self.device)?;
+        let loss = self.model.loss(&batch, Pass::train(self.seed, self.steps))?;
+        self.steps += 1;
+        let value = loss.clone().into_scalar::<f64>();
+        self.finite("training loss", value)?;
+        let mut grads = loss.backward();
+        let learner = self.model.learner_parameters();
+        let (learners, others): (Vec<_>, Vec<_>) =
+            list_param_ids(&self.model).into_iter().partition(|id| learner.contains(id));
+        let TrajectoryTrainConfig { rate, learner_rate, lower_at, lower_by, .. } = *self.config;
+        let factor = if lower_at > 0 && self.epoch >= lower_at { lower_by } else { 1.0 };
+        let parts = [(others, rate), (learners, learner_rate)];
+        for ((ids, rate), optimiser) in parts.into_iter().zip(&mut self.optimisers) {
+            let grads = GradientsParams::from_params(&mut grads, &self.model, &ids);
+            self.model = optimiser.step(rate * factor, self.model.clone(), grads);
+        }
+        Ok(value)
+    }
+
+    fn finite(&self, stage: &'static str, value: f64) -> Result<()> {
+        if value.is_finite() {
+            return Ok(());
+        }
+        Err(Error::NotFinite { stage, value, epoch: self.epoch, seed: self.seed })
+    }
+}
+
+/// What validation minimises.
+fn criterion(epoch: &TrajectoryEpoch) -> f64 {
+    epoch.valid.map_or(epoch.valid_loss, |scores| scores.per_agent.ade)
+}
+
+fn optimiser(config: &TrajectoryTrainConfig) -> ModuleOptimizer {
+    let clip = (config.clip > 0.0).then_some(GradientClippingConfig::Norm(config.clip as f32));
+    match config.optimiser {
+        OptimiserKind::Sgd => SgdConfig::new().with_gradient_clipping(clip).init(),
+        OptimiserKind::Adam => AdamConfig::new().with_epsilon(1e-8).with_grad_clipping(clip).init(),
+    }
+}
+
+/// Scenes in batches, in their order.
+pub(super) fn batches(
+    scenes: &[Scene],
+    lengths: [usize; 2],
+    device: &Device,
+) -> Result<Vec<SceneBatch>> {
+    let some = |scenes: &[Scene]| {
+        let scenes: Vec<&Scene> = scenes.iter().collect();
+        SceneBatch::new(&scenes, lengths, device)
+    };
+    scenes.chunks(SCENES_AT_ONCE).map(some).collect()
+}
+
+/// Errors of a model without autodiff on scenes that were put into batches.
+pub(super) fn score(
+    model: &impl Forecaster,
+    scenes: &[Scene],
+    batches: &[SceneBatch],
+    samples: usize,
+    key: Key,
+) -> Result<Scores> {
+    let mut tally = Tally::default();
+    let mut scenes = scenes.iter();
+    for (at, batch) in batches.iter().enumerate() {
+        let forecasts = model.forecast(batch, samples, key.child(at as u64))?;
+        for (forecast, scene) in forecasts.iter().zip(scenes.by_ref()) {
+            tally.add(scene, forecast);
+        }
+    }
+    Ok(tally.scores())
+}

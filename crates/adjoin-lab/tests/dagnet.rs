@@ -1,0 +1,207 @@
+//! What DAG-Net promises: gradients reach the learners, the future stays unseen, training helps.
+
+use adjoin::{Batch, Key, Pass};
+use adjoin_data::trajectory::{CrowdConfig, Scene, TrajectoryDataset, crowd};
+use adjoin_lab::trajectory::{
+    Forecaster, SceneBatch, TrajectoryTrainer,
+    dagnet::{Blend, DagConfig, DagModel, Tracks},
+};
+use burn::{
+    module::{Module, ModuleVisitor, Param},
+    tensor::{Device, Gradients, Tensor},
+};
+
+fn small(learner: &str) -> DagConfig {
+    let mut config = DagConfig::named("crowd", learner).unwrap();
+    config.network.width = 16;
+    config.network.latent = 4;
+    config.network.goals.cells = [6, 5];
+    config.train.batch = 8;
+    config.train.rate = 3e-3;
+    config.train.learner_rate = 3e-3;
+    config
+}
+
+fn scenes() -> TrajectoryDataset {
+    let mut dataset = crowd(&CrowdConfig::default()).unwrap();
+    dataset.train.truncate(40);
+    dataset.valid.truncate(10);
+    dataset
+}
+
+fn model(config: &DagConfig, dataset: &TrajectoryDataset, device: &Device) -> DagModel {
+    DagModel::new(config, dataset, 3, device).unwrap()
+}
+
+fn batch(scenes: &[Scene]) -> SceneBatch {
+    SceneBatch::new(&scenes.iter().collect::<Vec<_>>(), [8, 12], &Device::flex()).unwrap()
+}
+
+struct Sizes<'a> {
+    grads: &'a Gradients,
+    sizes: Vec<f64>,
+}
+
+impl ModuleVisitor for Sizes<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let grad = param.val().grad(self.grads);
+        let size = |grad: Tensor<D>| grad.abs().sum().into_scalar::<f64>();
+        self.sizes.push(grad.map_or(0.0, size));
+    }
+}
+
+#[test]
+fn every_weight_of_network_and_learner_gets_a_gradient() {
+    let dataset = scenes();
+    let device = Device::flex().autodiff();
+    let scenes = batch(&dataset.train[..6]);
+    for learner in ["kernel", "none", "dgm", "dgg"] {
+        for blend in [Blend::Dense, Blend::Residual] {
+            let mut config = small(learner);
+            config.network.blend = blend;
+            let model = model(&config, &dataset, &device);
+            let grads = model.loss(&scenes, Pass::train(1, 1)).unwrap().backward();
+            let sizes = |module: &dyn Fn(&mut Sizes)| {
+                let mut sizes = Sizes { grads: &grads, sizes: Vec::new() };
+                module(&mut sizes);
+                sizes.sizes
+            };
+            let network = sizes(&|sizes| model.network.visit(sizes));
+            assert!(network.iter().all(|&size| size > 0.0), "{learner} {blend:?} {network:?}");
+            let own = sizes(&|sizes| model.learner.visit(sizes));
+            match learner {
+                "dgg" | "dgm" => assert!(own.iter().all(|&s| s > 0.0), "{learner} {own:?}"),
+                _ => assert!(own.is_empty()),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mask_passes_nothing_to_the_generator() {
+    let dataset = scenes();
+    let mut config = small("dgg");
+    config.network.faithful = true;
+    let model = model(&config, &dataset, &Device::flex().autodiff());
+    let loss = model.loss(&batch(&dataset.train[..4]), Pass::train(1, 1)).unwrap();
+    let grads = loss.backward();
+    let mut sizes = Sizes { grads: &grads, sizes: Vec::new() };
+    model.learner.visit(&mut sizes);
+    assert!(sizes.sizes.iter().all(|&size| size == 0.0), "{:?}", sizes.sizes);
+}
+
+#[test]
+fn forecasts_do_not_see_the_future() {
+    let dataset = scenes();
+    let mut changed = dataset.test[..3].to_vec();
+    for scene in &mut changed {
+        let steps = scene.steps;
+        for (at, place) in scene.positions.iter_mut().enumerate() {
+            if at % steps >= 8 {
+                *place = [99.0, -(at as f32)];
+            }
+        }
+    }
+    for learner in ["kernel", "none", "dgm", "dgg"] {
+        for faithful in [false, true] {
+            let mut config = small(learner);
+            config.network.faithful = faithful;
+            let model = model(&config, &dataset, &Device::flex());
+            let [a, b] = [&dataset.test[..3], &changed]
+                .map(|scenes| model.forecast(&batch(scenes), 3, Key::new(2)).unwrap());
+            assert_eq!(a, b, "{learner}");
+            assert_eq!((a.len(), a[0].samples(), a[0].steps()), (3, 3, 12));
+            assert_ne!(a[0].path(0, 0), a[0].path(1, 0), "samples differ");
+            assert!((0..3).all(|s| a[0].path(s, 0).iter().flatten().all(|v| v.is_finite())));
+        }
+    }
+}
+
+#[test]
+fn a_batch_of_scenes_is_its_scenes() {
+    let dataset = scenes();
+    for learner in ["kernel", "none", "dgm", "dgg"] {
+        let model = model(&small(learner), &dataset, &Device::flex());
+        let likelihood = |scenes: &[Scene]| {
+            let tracks = Tracks::whole(&batch(scenes));
+            let (losses, _) = model.losses(&tracks, Pass::evaluate()).unwrap();
+            let terms = [losses.likelihood, losses.divergence, losses.goals];
+            terms.map(|term| term.into_scalar::<f64>() * tracks.agents() as f64)
+        };
+        let whole = likelihood(&dataset.train[..5]);
+        for (term, whole) in whole.into_iter().enumerate() {
+            let parts: f64 = dataset.train[..5]
+                .iter()
+                .map(|scene| likelihood(std::slice::from_ref(scene))[term])
+                .sum();
+            assert!(
+                (whole - parts).abs() < 1e-4 * whole.abs().max(1.0),
+                "{learner} {whole} {parts}"
+            );
+        }
+    }
+}
+
+#[test]
+fn tracks_are_the_places_of_the_scenes() {
+    let dataset = scenes();
+    let batch = batch(&dataset.train[..3]);
+    let (tracks, seen) = (Tracks::whole(&batch), Tracks::observed(&batch));
+    assert_eq!((tracks.moments(), seen.moments()), (20, 8));
+    assert_eq!(tracks.scenes, Batch::of_sizes(dataset.train[..3].iter().map(|s| s.agents.len())));
+    let mut agent = 0;
+    for scene in &dataset.train[..3] {
+        for own in 0..scene.agents.len() {
+            for (moment, place) in scene.path(own).iter().enumerate() {
+                let found = tracks.at(moment)[agent];
+                assert!((0..2).all(|axis| (found[axis] - place[axis]).abs() < 1e-4));
+                if moment < 8 {
+                    assert_eq!(found, seen.at(moment)[agent]);
+                }
+            }
+            agent += 1;
+        }
+    }
+}
+
+#[test]
+fn training_helps_and_threads_do_not_matter() {
+    let dataset = scenes();
+    for learner in ["kernel", "dgm", "dgg"] {
+        let mut config = small(learner);
+        config.train.epochs = 3;
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let device = Device::flex();
+                let model = model(&config, &dataset, &device.clone().autodiff());
+                let trainer = TrajectoryTrainer::new(&config.train, &dataset, model, 3, &device);
+                let mut trainer = trainer.unwrap();
+                let mut losses = Vec::new();
+                while !trainer.is_finished() {
+                    let epoch = trainer.step().unwrap();
+                    losses.push((epoch.loss, epoch.valid_loss));
+                }
+                losses
+            })
+        };
+        let losses = run(1);
+        assert_eq!(losses, run(2), "{learner}");
+        assert!(losses[2].0 < losses[0].0 - 3.0 && losses[2].1 < losses[0].1 - 3.0, "{losses:?}");
+    }
+}
+
+#[test]
+fn settings_out_of_range_are_errors() {
+    let dataset = scenes();
+    let refused = |change: &dyn Fn(&mut DagConfig)| {
+        let mut config = small("kernel");
+        change(&mut config);
+        DagModel::new(&config, &dataset, 1, &Device::flex()).unwrap_err().to_string()
+    };
+    assert!(refused(&|c| c.network.width = 0).contains("width"));
+    assert!(refused(&|c| c.network.goals.cells = [0, 3]).contains("cells"));
+    let sigma = |c: &mut DagConfig| c.graph = adjoin_lab::trajectory::dagnet::DagGraph::Kernel(0.0);
+    assert!(refused(&sigma).contains("above 0"));
+    assert!(DagConfig::named("sdd", "magic").is_err());
+}

@@ -1,0 +1,254 @@
+//! Trajectory prediction as a whole, and its parts against plain arithmetic.
+
+use adjoin::{Adjacency, Csr, Key, Pass};
+use adjoin_data::trajectory::{Scene, TrajectoryDataset};
+use adjoin_lab::trajectory::{
+    Baseline, Forecaster, Propagation, SceneBatch, SocialModel, TrajectoryConfig, TrajectoryEpoch,
+    TrajectoryExperiment, TrajectoryObserver, TrajectorySeed, TrajectoryTrainer, kernel_graph,
+    negative_log_likelihood, place_negative_log_likelihood, propagate,
+};
+use burn::tensor::{DType, Device, Tensor, TensorData};
+
+const LENGTHS: [usize; 2] = [8, 12];
+
+/// Agents that walk on circles of different sizes, all at the speed of a pedestrian.
+fn scene(seed: u64, agents: usize) -> Scene {
+    let key = Key::new(seed);
+    let positions = (0..agents as u64).flat_map(|agent| {
+        let draw = |n: u64| key.child(agent).uniform(n);
+        let (mut x, mut y, mut angle) =
+            (8.0 * draw(0), 8.0 * draw(1), std::f64::consts::TAU * draw(2));
+        let (turn, speed) = (0.3 * (draw(3) - 0.5), 0.3 + 0.3 * draw(4));
+        (0..20).map(move |_| {
+            angle += turn;
+            (x, y) = (x + speed * f64::cos(angle), y + speed * f64::sin(angle));
+            [x as f32, y as f32]
+        })
+    });
+    let name = format!("circles {seed}");
+    Scene { name, agents: (0..agents as i64).collect(), steps: 20, positions: positions.collect() }
+}
+
+fn dataset() -> TrajectoryDataset {
+    let scenes = |from: u64, count: u64| {
+        (from..from + count).map(|seed| scene(seed, 1 + seed as usize % 5)).collect()
+    };
+    TrajectoryDataset {
+        name: "circles".into(),
+        observed: LENGTHS[0],
+        predicted: LENGTHS[1],
+        seconds: 0.4,
+        train: scenes(0, 120),
+        valid: scenes(1000, 30),
+        test: scenes(2000, 30),
+    }
+}
+
+struct Silent;
+
+impl TrajectoryObserver for Silent {
+    fn epoch(&self, _: u64, _: &TrajectoryEpoch) {}
+}
+
+fn train(learner: &str, epochs: usize, threads: usize) -> Vec<TrajectorySeed<SocialModel>> {
+    let epochs = format!("train.epochs={epochs}");
+    let config = TrajectoryConfig::named(learner).unwrap();
+    let config = config.with_settings([epochs.as_str(), "train.batch=16"]).unwrap();
+    let (dataset, seeds) = (dataset(), [1, 2]);
+    let experiment =
+        TrajectoryExperiment { dataset: &dataset, train: &config.train, seeds: &seeds, threads };
+    let model = |seed, device: &Device| SocialModel::new(&config, LENGTHS, seed, device);
+    experiment.run(model, &Silent).unwrap()
+}
+
+#[test]
+fn every_learner_learns_circles() {
+    let dataset = dataset();
+    let straight = Baseline::ConstantVelocity.scores(&dataset.test, LENGTHS, 1, Key::new(1));
+    for learner in ["kernel", "none", "dgm", "dgg"] {
+        for seed in train(learner, 30, 2) {
+            let (first, last) = (seed.curve[0].loss, seed.curve[29].loss);
+            assert!(last < first - 1.0, "{learner}: {first} to {last}");
+            let (ours, theirs) = (seed.test.per_agent.fde, straight.likely.fde);
+            assert!(ours < theirs, "{learner}: {ours}, in a straight line {theirs}");
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let [one, many] = [1, 4].map(|threads| train("dgg", 2, threads));
+    for (one, many) in one.iter().zip(&many) {
+        let losses = |seed: &TrajectorySeed<SocialModel>| {
+            seed.curve.iter().map(|epoch| (epoch.loss, epoch.valid_loss)).collect::<Vec<_>>()
+        };
+        assert_eq!(losses(one), losses(many));
+        assert_eq!(one.test, many.test);
+    }
+}
+
+#[test]
+fn a_batch_is_its_scenes() {
+    let config = TrajectoryConfig::named("kernel").unwrap();
+    let model = SocialModel::new(&config, LENGTHS, 3, &Device::flex()).unwrap();
+    let scenes = [scene(1, 3), scene(2, 1), scene(3, 4)];
+    let forward = |scenes: &[&Scene]| {
+        let batch = SceneBatch::new(scenes, LENGTHS, &Device::flex()).unwrap();
+        let out = model.forward(&batch, Pass::evaluate()).unwrap();
+        out.into_data().iter::<f32>().collect::<Vec<f32>>()
+    };
+    let together = forward(&scenes.iter().collect::<Vec<_>>());
+    let apart: Vec<f32> = scenes.iter().flat_map(|scene| forward(&[scene])).collect();
+    assert_eq!(together.len(), apart.len());
+    for (a, b) in together.iter().zip(&apart) {
+        assert!((a - b).abs() < 1e-5, "{a} {b}");
+    }
+}
+
+#[test]
+fn forecasts_do_not_look_at_the_future() {
+    let config = TrajectoryConfig::named("dgg").unwrap();
+    let model = SocialModel::new(&config, LENGTHS, 3, &Device::flex()).unwrap();
+    let seen = scene(1, 4);
+    let mut other = seen.clone();
+    for agent in 0..4 {
+        for time in LENGTHS[0]..20 {
+            other.positions[agent * 20 + time] = [99.0, -99.0];
+        }
+    }
+    let forecast = |scene: &Scene| {
+        let batch = SceneBatch::new(&[scene], LENGTHS, &Device::flex()).unwrap();
+        model.forecast(&batch, 5, Key::new(1)).unwrap()
+    };
+    assert_eq!(forecast(&seen), forecast(&other));
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_stops_training() {
+    let config = TrajectoryConfig::named("kernel").unwrap();
+    let config = config.with_settings(["train.rate=1e30"]).unwrap();
+    let dataset = dataset();
+    let model = SocialModel::new(&config, LENGTHS, 5, &Device::flex().autodiff()).unwrap();
+    let device = Device::flex();
+    let mut trainer = TrajectoryTrainer::new(&config.train, &dataset, model, 5, &device).unwrap();
+    let error = (0..5).find_map(|_| trainer.step().err()).expect("an error").to_string();
+    assert!(error.contains("loss became") && error.contains("seed 5"), "{error}");
+}
+
+#[test]
+fn nothing_to_train_with_is_an_error() {
+    let config = TrajectoryConfig::default();
+    let dataset = TrajectoryDataset { train: Vec::new(), ..dataset() };
+    let device = Device::flex();
+    let model = SocialModel::new(&config, LENGTHS, 5, &device.clone().autodiff()).unwrap();
+    let error = TrajectoryTrainer::new(&config.train, &dataset, model, 5, &device).err();
+    assert!(error.expect("an error").to_string().contains("scenes to train"));
+    let error = SocialModel::new(&config, [8, 0], 5, &device).expect_err("an error");
+    assert!(error.to_string().contains("predicted step"));
+}
+
+fn doubles<const D: usize>(values: &[f64], shape: [usize; D]) -> Tensor<D> {
+    let data = TensorData::new(values.to_vec(), shape);
+    Tensor::from_data(data, (&Device::flex().autodiff(), DType::F64))
+}
+
+#[test]
+fn propagation_is_the_dense_formula() {
+    let batch = SceneBatch::new(&[&scene(1, 4)], LENGTHS, &Device::flex()).unwrap();
+    let graph = kernel_graph(&batch).unwrap();
+    let numbers = |x: Tensor<2>| x.to_data().convert::<f64>().iter::<f64>().collect::<Vec<f64>>();
+    let nodes = batch.nodes();
+    let (dense, x) = (numbers(graph.to_dense().unwrap()), numbers(batch.steps.clone()));
+    let looped = |i: usize, j: usize| dense[i * nodes + j] + f64::from(u8::from(i == j));
+    let degree = |i: usize| (0..nodes).map(|j| looped(i, j)).sum::<f64>();
+    for rule in [Propagation::Laplacian, Propagation::Symmetric, Propagation::Row] {
+        let found = numbers(propagate(&graph, &batch.steps, rule).unwrap());
+        for i in 0..nodes {
+            for c in 0..3 {
+                let spread = |scale: &dyn Fn(usize) -> f64| -> f64 {
+                    (0..nodes).map(|j| scale(j) * looped(i, j) * x[3 * j + c]).sum()
+                };
+                let symmetric = spread(&|j| 1.0 / degree(j).sqrt()) / degree(i).sqrt();
+                let expected = match rule {
+                    Propagation::Laplacian => x[3 * i + c] - symmetric,
+                    Propagation::Symmetric => symmetric,
+                    Propagation::Row => spread(&|_| 1.0) / degree(i),
+                };
+                let found = found[3 * i + c];
+                assert!((found - expected).abs() < 1e-5, "{rule:?} {found} {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn propagation_respects_loops_that_are_there() {
+    let graph = Csr::from_edges(2, 2, [(0, 0), (0, 1)], adjoin::SelfLoops::Keep).unwrap();
+    let graph = Adjacency::new(graph, doubles(&[3.0, 1.0], [2])).unwrap();
+    let y = propagate(&graph, &doubles(&[1.0, 5.0], [2, 1]), Propagation::Row).unwrap();
+    let y: Vec<f64> = y.to_data().iter::<f64>().collect();
+    assert_eq!(y, [2.0, 5.0]);
+}
+
+/// Parameters of two agents and three steps, and what happened.
+fn likelihood_case() -> (Vec<f64>, Vec<f64>) {
+    let key = Key::new(11);
+    let draw = |n: u64| 2.0 * key.uniform(n) - 1.0;
+    ((0..30).map(draw).collect(), (100..112).map(draw).collect())
+}
+
+/// The density of a two-dimensional normal distribution, from its textbook form.
+fn textbook(d: [f64; 2], vx: f64, vy: f64, cross: f64) -> f64 {
+    let determinant = vx * vy - cross * cross;
+    let quadratic = (d[0] * d[0] * vy + d[1] * d[1] * vx - 2.0 * d[0] * d[1] * cross) / determinant;
+    -((-0.5 * quadratic).exp() / (std::f64::consts::TAU * determinant.sqrt())).ln()
+}
+
+#[test]
+fn likelihoods_are_those_of_the_textbook() {
+    let (parameters, targets) = likelihood_case();
+    let steps = negative_log_likelihood(&doubles(&parameters, [2, 15]), &doubles(&targets, [2, 6]));
+    let places =
+        place_negative_log_likelihood(&doubles(&parameters, [2, 15]), &doubles(&targets, [2, 6]));
+    let [steps, places] = [steps, places].map(|t| t.to_data().iter::<f64>().collect::<Vec<f64>>());
+    for agent in 0..2 {
+        let p = |part: usize, t: usize| parameters[agent * 15 + part * 3 + t];
+        let (mut by_step, mut by_place) = (0.0, 0.0);
+        let (mut d, mut v) = ([0.0; 2], [0.0; 3]);
+        for t in 0..3 {
+            let error = [0, 1].map(|axis| targets[agent * 6 + axis * 3 + t] - p(axis, t));
+            let [sx, sy] = [p(2, t).exp(), p(3, t).exp()];
+            let own = [sx * sx, sy * sy, p(4, t).tanh() * sx * sy];
+            by_step += textbook(error, own[0], own[1], own[2]);
+            d = [0, 1].map(|axis| d[axis] + error[axis]);
+            v = [0, 1, 2].map(|n| v[n] + own[n]);
+            by_place += textbook(d, v[0], v[1], v[2]);
+        }
+        assert!((steps[agent] - by_step).abs() < 1e-9, "{} {by_step}", steps[agent]);
+        assert!((places[agent] - by_place).abs() < 1e-9, "{} {by_place}", places[agent]);
+    }
+}
+
+#[test]
+fn gradients_of_the_likelihoods_are_finite_differences() {
+    let (parameters, targets) = likelihood_case();
+    let targets = doubles(&targets, [2, 6]);
+    for loss in [negative_log_likelihood, place_negative_log_likelihood] {
+        let value = |parameters: &[f64]| {
+            loss(&doubles(parameters, [2, 15]), &targets).sum().into_scalar::<f64>()
+        };
+        let leaf = doubles(&parameters, [2, 15]).require_grad();
+        let grads = loss(&leaf, &targets).sum().backward();
+        let found: Vec<f64> = leaf.grad(&grads).unwrap().to_data().iter::<f64>().collect();
+        for (at, &found) in found.iter().enumerate() {
+            let moved = |by: f64| {
+                let mut moved = parameters.clone();
+                moved[at] += by;
+                value(&moved)
+            };
+            let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+            let error = (found - expected).abs() / expected.abs().max(1.0);
+            assert!(error < 1e-7, "[{at}] {found} {expected}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Social-STGCNN against PyTorch: `golden/social_stgcnn.py` runs it scene by scene, here all scenes are
+//! one batch.
+
+use adjoin::{Adjacency, Candidates, Pass};
+use adjoin_data::trajectory::Scene;
+use adjoin_lab::trajectory::{
+    SceneBatch, SocialStgcnn, SocialStgcnnConfig, kernel_graph, load_published,
+    negative_log_likelihood,
+};
+use burn::{
+    module::Param,
+    tensor::{DType, Device, Gradients, Tensor, TensorData},
+};
+use safetensors::{Dtype, SafeTensors};
+use std::{collections::HashMap, path::PathBuf};
+
+fn path() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/social_stgcnn.safetensors")
+}
+
+struct Golden(HashMap<String, Vec<f64>>);
+
+impl Golden {
+    fn load() -> Self {
+        let bytes = std::fs::read(path()).unwrap();
+        let number = |dtype: Dtype, bytes: &[u8]| match dtype {
+            Dtype::F64 => f64::from_le_bytes(bytes.try_into().unwrap()),
+            Dtype::I64 => i64::from_le_bytes(bytes.try_into().unwrap()) as f64,
+            other => panic!("{other:?}"),
+        };
+        let file = SafeTensors::deserialize(&bytes).unwrap();
+        let tensors = file.tensors().into_iter().map(|(name, view)| {
+            let numbers = view.data().chunks_exact(8).map(|bytes| number(view.dtype(), bytes));
+            (name, numbers.collect())
+        });
+        Self(tensors.collect())
+    }
+
+    fn get(&self, name: &str) -> &[f64] {
+        self.0.get(name).unwrap_or_else(|| panic!("no tensor {name}"))
+    }
+
+    fn batch(&self) -> SceneBatch {
+        let mut places = self.get("positions").chunks_exact(2).map(|p| [p[0] as f32, p[1] as f32]);
+        let scene = |&size: &f64| Scene {
+            name: "golden".into(),
+            agents: (0..size as i64).collect(),
+            steps: 20,
+            positions: places.by_ref().take(20 * size as usize).collect(),
+        };
+        let scenes: Vec<Scene> = self.get("sizes").iter().map(scene).collect();
+        let scenes: Vec<&Scene> = scenes.iter().collect();
+        SceneBatch::of_type(&scenes, [8, 12], (&Device::flex(), DType::F64)).unwrap()
+    }
+
+    #[track_caller]
+    fn check<const D: usize>(&self, name: &str, found: &Tensor<D>) {
+        let expected = self.get(name);
+        let found: Vec<f64> = found.to_data().iter::<f64>().collect();
+        assert_eq!(found.len(), expected.len(), "{name}");
+        for (at, (a, b)) in found.iter().zip(expected).enumerate() {
+            assert!((a - b).abs() <= 1e-8 * b.abs().max(1.0), "{name}[{at}]: {a}, not {b}");
+        }
+    }
+}
+
+fn network() -> SocialStgcnn {
+    let device = Device::flex().autodiff();
+    let network = SocialStgcnnConfig::default().init([8, 12], adjoin::Key::new(1), &device);
+    load_published(&network, &path()).unwrap()
+}
+
+fn check_gradients(golden: &Golden, case: &str, network: &SocialStgcnn, grads: &Gradients) {
+    fn one<const D: usize>(
+        (golden, case, grads): (&Golden, &str, &Gradients),
+        name: &str,
+        param: &Param<Tensor<D>>,
+    ) {
+        golden.check(&format!("{case}.grad.{name}"), &param.val().grad(grads).unwrap());
+    }
+    let at = (golden, case, grads);
+    for (prefix, linear) in
+        [("st_gcns.0.gcn.conv", &network.spatial), ("st_gcns.0.residual.0", &network.residual)]
+    {
+        let weight = linear.weight.val().grad(grads).unwrap().transpose();
+        golden.check(&format!("{case}.grad.{prefix}.weight"), &weight);
+        one(at, &format!("{prefix}.bias"), linear.bias.as_ref().unwrap());
+    }
+    for (prefix, norm) in [
+        ("st_gcns.0.tcn.0", &network.spatial_norm),
+        ("st_gcns.0.tcn.3", &network.temporal_norm),
+        ("st_gcns.0.residual.1", &network.residual_norm),
+    ] {
+        one(at, &format!("{prefix}.weight"), &norm.scale);
+        one(at, &format!("{prefix}.bias"), &norm.shift);
+    }
+    one(at, "st_gcns.0.tcn.1.weight", &network.spatial_slope);
+    one(at, "st_gcns.0.tcn.2.weight", &network.temporal);
+    one(at, "st_gcns.0.tcn.2.bias", &network.temporal_bias);
+    one(at, "st_gcns.0.prelu.weight", &network.slope);
+    for (n, (layer, slope)) in network.extrapolators.iter().zip(&network.slopes).enumerate() {
+        one(at, &format!("tpcnns.{n}.weight"), &layer.kernel);
+        one(at, &format!("tpcnns.{n}.bias"), &layer.bias);
+        one(at, &format!("prelus.{n}.weight"), slope);
+    }
+    one(at, "tpcnn_ouput.weight", &network.output.kernel);
+    one(at, "tpcnn_ouput.bias", &network.output.bias);
+}
+
+fn check_training(golden: &Golden, case: &str, batch: &SceneBatch, graph: &Adjacency) -> Gradients {
+    let network = network();
+    let out = network.forward(batch, graph, Pass::train(1, 1)).unwrap();
+    golden.check(&format!("{case}.out"), &out);
+    let losses = negative_log_likelihood(&out, &batch.targets);
+    let loss = (losses * batch.shares.clone()).sum();
+    golden.check(&format!("{case}.loss"), &loss);
+    let grads = loss.backward();
+    check_gradients(golden, case, &network, &grads);
+    grads
+}
+
+#[test]
+fn the_published_graph_in_training() {
+    let golden = Golden::load();
+    let batch = golden.batch();
+    check_training(&golden, "kernel", &batch, &kernel_graph(&batch).unwrap());
+}
+
+#[test]
+fn a_given_graph_receives_gradients() {
+    let golden = Golden::load();
+    let batch = golden.batch();
+    let pairs = Candidates::Complete(batch.frames.clone()).to_pairs(usize::MAX).unwrap();
+    let data = TensorData::new(golden.get("given.weights").to_vec(), [pairs.edges()]);
+    let options = (&Device::flex().autodiff(), DType::F64);
+    let weights = Tensor::<1>::from_data(data, options).require_grad();
+    let graph = Adjacency::new(pairs, weights.clone()).unwrap();
+    let grads = check_training(&golden, "given", &batch, &graph);
+    golden.check("given.grad.weights", &weights.grad(&grads).unwrap());
+}
+
+#[test]
+fn evaluation_with_running_statistics() {
+    let golden = Golden::load();
+    let batch = golden.batch();
+    let graph = kernel_graph(&batch).unwrap();
+    golden.check("eval.out", &network().forward(&batch, &graph, Pass::evaluate()).unwrap());
+}
