@@ -5,9 +5,11 @@ use crate::{Result, node::Observer, presets, record::paired};
 
 const DATASETS: [&str; 3] = ["cora", "citeseer", "pubmed"];
 
-/// Learners of the table, and the ones that compare like with like under consistency.
-const LEARNERS: [&str; 7] = [
+/// Learners of the table, the fixed graph that the generator's preset starts from, and the ones that
+/// compare like with like under consistency.
+const LEARNERS: [&str; 8] = [
     "none",
+    "pagerank",
     "dropedge",
     "dgg",
     "dgg-star",
