@@ -3,7 +3,10 @@
 use crate::{Error, Result};
 use adjoin::{
     Dgg, DggConfig, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared,
-    learner::{Dgm, DgmConfig, DropEdge, DropEdgeConfig, Knn, KnnConfig, Unchanged},
+    learner::{
+        Dgm, DgmConfig, DropEdge, DropEdgeConfig, Knn, KnnConfig, PageRank, PageRankConfig,
+        Unchanged,
+    },
 };
 use burn::{module::Module, tensor::Device};
 use serde::{Deserialize, Serialize};
@@ -16,6 +19,8 @@ pub enum LearnerConfig {
     None,
     /// A fixed graph of nearest neighbours.
     Knn(KnnConfig),
+    /// A fixed graph of random-walk neighbours.
+    Pagerank(PageRankConfig),
     /// Random edges left out in every step.
     Dropedge(DropEdgeConfig),
     /// The discrete graph module, of k neighbours.
@@ -25,8 +30,8 @@ pub enum LearnerConfig {
 }
 
 /// Names that `--learner` takes.
-pub const LEARNERS: [&str; 8] =
-    ["none", "knn", "dropedge", "dgm", "dgg", "dgg-star", "dgg-paper", "dgg-ref"];
+pub const LEARNERS: [&str; 9] =
+    ["none", "knn", "pagerank", "dropedge", "dgm", "dgg", "dgg-star", "dgg-paper", "dgg-ref"];
 
 impl LearnerConfig {
     /// The default settings of a learner.
@@ -37,6 +42,7 @@ impl LearnerConfig {
         Ok(match name {
             "none" => Self::None,
             "knn" => Self::Knn(KnnConfig::default()),
+            "pagerank" => Self::Pagerank(PageRankConfig::default()),
             "dropedge" => Self::Dropedge(DropEdgeConfig::default()),
             "dgm" => Self::Dgm(DgmConfig::default()),
             "dgg" | "dgg-star" => Self::Dgg(Box::default()),
@@ -57,6 +63,7 @@ impl LearnerConfig {
         Ok(match self {
             Self::None => AnyLearner::None(Unchanged {}),
             Self::Knn(config) => AnyLearner::Knn(config.init()?),
+            Self::Pagerank(config) => AnyLearner::PageRank(config.init()?),
             Self::Dropedge(config) => AnyLearner::DropEdge(config.init()?),
             Self::Dgm(config) => AnyLearner::Dgm(config.init(inputs, key, device)?),
             Self::Dgg(config) => AnyLearner::Dgg(config.init(inputs, key, device)?),
@@ -72,6 +79,8 @@ pub enum AnyLearner {
     None(Unchanged),
     /// A fixed graph of nearest neighbours.
     Knn(Knn),
+    /// A fixed graph of random-walk neighbours.
+    PageRank(PageRank),
     /// Random edges left out in every step.
     DropEdge(DropEdge),
     /// The discrete graph module.
@@ -85,6 +94,7 @@ impl AnyLearner {
         match self {
             Self::None(learner) => learner,
             Self::Knn(learner) => learner,
+            Self::PageRank(learner) => learner,
             Self::DropEdge(learner) => learner,
             Self::Dgm(learner) => learner,
             Self::Dgg(learner) => learner,

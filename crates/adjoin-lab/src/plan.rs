@@ -147,6 +147,7 @@ fn kind(learner: &LearnerConfig) -> &'static str {
     match learner {
         LearnerConfig::None => "none",
         LearnerConfig::Knn(_) => "knn",
+        LearnerConfig::Pagerank(_) => "pagerank",
         LearnerConfig::Dropedge(_) => "dropedge",
         LearnerConfig::Dgm(_) => "dgm",
         LearnerConfig::Dgg(_) => "dgg",

@@ -18,6 +18,7 @@ const FILES: &[(&str, &str)] = presets![
     "sage",
     "gat",
     "gcnii",
+    "citeseer-gcn",
     "pubmed-gat",
     "citeseer-gcnii",
     "pubmed-gcnii",
@@ -25,6 +26,7 @@ const FILES: &[(&str, &str)] = presets![
     "dgg",
     "dgg-star",
     "knn",
+    "pagerank",
     "dropedge",
     "consistency",
 ];
@@ -57,7 +59,11 @@ pub fn config(dataset: &str, backbone: &str, learner: &str) -> Result<Config> {
         ..Config::default()
     };
     let of_dataset = format!("{dataset}-{backbone}");
-    let mut names = vec![backbone, of_dataset.as_str(), base];
+    let mut names = vec![backbone, of_dataset.as_str()];
+    if base == "dgg-star" {
+        names.push("dgg");
+    }
+    names.push(base);
     if consistent {
         names.push("consistency");
     }

@@ -47,8 +47,9 @@ pub struct Train {
     /// The network: gcn, sage, gat or gcnii [default: gcn]
     #[arg(long, value_parser = PossibleValuesParser::new(BACKBONES), hide_possible_values = true)]
     backbone: Option<String>,
-    /// Learners of the graph, with commas between: none, knn, dropedge, dgm, dgg, dgg-star,
-    /// dgg-paper, dgg-ref; with +consistency after a name, predictions over several draws are made to agree
+    /// Learners of the graph, with commas between: none, knn, pagerank, dropedge, dgm, dgg,
+    /// dgg-star, dgg-paper, dgg-ref; with +consistency after a name, predictions over several
+    /// draws are made to agree
     /// [default: none,dgg]
     #[arg(long, value_delimiter = ',')]
     learner: Option<Vec<String>>,

@@ -1,12 +1,12 @@
 //! Settings of the generator, and the named ones of the paper.
 
 use super::{
-    DegreeConfig, DegreeRule, Dgg, EncoderConfig, MergeRule, SampleConfig, Score, ScorerConfig,
+    Augment, DegreeConfig, DegreeRule, Dgg, EncoderConfig, MergeRule, SampleConfig, Score,
+    ScorerConfig,
 };
 use crate::{
     CandidateRule, Error, Result,
     kernels::{random::Key, selector::Step},
-    learner::KnnConfig,
 };
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
@@ -54,11 +54,9 @@ pub enum SelfLoopRule {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DggConfig {
-    /// Nearest neighbours to add to the input graph before anything else: where good edges are
-    /// missing, choosing among the given ones is not enough. The generator then works on the joined
-    /// graph as if it had been given.
+    /// Edges to add to the input graph before anything else.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub augment: Option<KnnConfig>,
+    pub augment: Option<Augment>,
     /// Which pairs may become edges.
     pub candidates: CandidateRule,
     /// The node encoder.
@@ -77,7 +75,7 @@ pub struct DggConfig {
     pub symmetric: bool,
     /// Fraction of learned edges left out of a training step.
     pub edge_dropout: f64,
-    /// Multiply learned weights by the input weights of the edges that have one.
+    /// Multiply scores by the input weights of the edges that have one, before they are ranked.
     pub keep_weights: bool,
     /// What becomes of the input graph.
     pub merge: MergeRule,
@@ -222,6 +220,12 @@ impl DggConfig {
             &true,
             "needs explicit candidates, not complete ones",
             !complete || !self.scorer.edge_features,
+        )?;
+        setting(
+            "keep_weights",
+            &true,
+            "needs explicit candidates, not complete ones",
+            !complete || !self.keep_weights,
         )?;
         setting(
             "self_loops",

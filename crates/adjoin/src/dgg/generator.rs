@@ -21,6 +21,9 @@ use std::{iter::repeat_n, ops::Range};
 /// that turn out to want more are streamed once more.
 const FIRST_PASS: usize = 64;
 
+/// An input weight of 0 has no logarithm.
+const LEAST_WEIGHT: f64 = 1e-12;
+
 /// The differentiable graph generator.
 ///
 /// For every node: latent features, scores of its candidate neighbours, noise, a continuous
@@ -136,12 +139,12 @@ impl Dgg {
         self.scorer.log_scores(latent, pairs, Some(&extra))
     }
 
-    /// The input graph with nearest neighbours added, if that is asked for.
+    /// The input graph with edges added, if that is asked for.
     fn augmented(&self, input: &GraphInput) -> Result<Option<Adjacency>> {
-        let Some(config) = &self.config.augment else { return Ok(None) };
+        let Some(augment) = &self.config.augment else { return Ok(None) };
         match input.prepared.and_then(|prepared| prepared.graph.clone()) {
             Some(graph) => Ok(Some(graph)),
-            None => Ok(Some(config.init()?.learn(input, Pass::evaluate())?.adjacency)),
+            None => Ok(Some(augment.join(input)?)),
         }
     }
 
@@ -175,7 +178,12 @@ impl Dgg {
         pass: Pass,
     ) -> Result<LearnedGraph> {
         let sample = &self.config.sample;
-        let perturbed = sample.perturb(log_scores.clone(), pairs, pass.child(1))?;
+        let mut perturbed = sample.perturb(log_scores.clone(), pairs, pass.child(1))?;
+        if let (true, Some(input)) = (self.config.keep_weights, shared.input.graph) {
+            let positions = positions_in(input.topology(), pairs);
+            let given = ops::take(input.weights(), positions, 1.0)?;
+            perturbed = perturbed + given.clamp_min(LEAST_WEIGHT).log();
+        }
         let log_mass = || {
             let scaled = perturbed.clone() * (1.0 / sample.temperature());
             ops::segment_logsumexp(pairs, &scaled)
@@ -273,11 +281,6 @@ impl Dgg {
             let weights = ops::to_f64("weights", graph.weights())?;
             let mut weights = weights.into_iter();
             graph = graph.filter(|_, _| weights.next().is_some_and(|w| w > 0.0))?;
-        }
-        if let (true, Some(input)) = (self.config.keep_weights, shared.input.graph) {
-            let positions = positions_in(input.topology(), graph.topology());
-            let given = ops::take(input.weights(), positions, 1.0)?;
-            graph = graph.map_weights(|weights| weights * given)?;
         }
         if self.config.symmetric {
             graph = graph.symmetrised()?;

@@ -2,6 +2,7 @@
 //!
 //! | file | equation |
 //! |---|---|
+//! | [`augment`](Augment) | edges added to the input graph |
 //! | [`encoder`](Encoder) | `x^ = act(x W + b)` |
 //! | [`scorer`](Scorer) | `p_ij`, with message passing between edges |
 //! | `sample` | `e_ij` from `log p_ij + s g_ij` |
@@ -9,6 +10,7 @@
 //! | `kernels::selector` | `a_ij = e_ij h(rank_ij; k_i)` |
 //! | `generator` | all of it |
 
+mod augment;
 mod config;
 mod degree;
 mod encoder;
@@ -17,6 +19,7 @@ mod merge;
 mod sample;
 mod scorer;
 
+pub use augment::Augment;
 pub use config::{DggConfig, SelectorConfig, SelfLoopRule};
 pub use degree::{DegreeConfig, DegreeEstimator, DegreeRule, InputDegrees};
 pub use encoder::{Encoder, EncoderConfig};

@@ -4,11 +4,13 @@ mod dgm;
 mod dropedge;
 mod knn;
 mod none;
+mod pagerank;
 
 pub use dgm::{Dgm, DgmConfig};
 pub use dropedge::{DropEdge, DropEdgeConfig};
 pub use knn::{Knn, KnnConfig, KnnWeights};
 pub use none::Unchanged;
+pub use pagerank::{PageRank, PageRankConfig};
 
 use crate::{Adjacency, Csr, GraphInput, Pass, Prepared, Result};
 use burn::tensor::Tensor;

@@ -38,10 +38,19 @@ pub fn approximate_pagerank(
     Ok(values)
 }
 
-pub(super) fn pairs(graph: &Csr, alpha: f64, k: usize, epsilon: f64) -> Result<Csr> {
+/// For every node, the `k` other nodes of highest approximate PageRank, and those values row by row.
+///
+/// # Errors
+/// If the graph is not square, `alpha` or `epsilon` is outside (0, 1), or `k` is 0.
+pub fn pagerank_neighbours(
+    graph: &Csr,
+    alpha: f64,
+    k: usize,
+    epsilon: f64,
+) -> Result<(Csr, Vec<f64>)> {
     check(graph, alpha, epsilon)?;
     positive("k", k)?;
-    let rows: Vec<Vec<u32>> = (0..graph.rows() as u32)
+    let rows: Vec<(Vec<u32>, Vec<f64>)> = (0..graph.rows() as u32)
         .into_par_iter()
         .with_min_len(32)
         .map_init(
@@ -50,11 +59,13 @@ pub(super) fn pairs(graph: &Csr, alpha: f64, k: usize, epsilon: f64) -> Result<C
                 push.run(node);
                 ranked.clear();
                 ranked.extend(push.settled().filter(|&(other, _)| other != node));
-                top(ranked, k)
+                keep_top(ranked, k);
+                ranked.iter().copied().unzip()
             },
         )
         .collect();
-    from_rows(&rows)
+    let (nodes, values): (Vec<Vec<u32>>, Vec<Vec<f64>>) = rows.into_iter().unzip();
+    Ok((from_rows(&nodes)?, values.concat()))
 }
 
 fn check(graph: &Csr, alpha: f64, epsilon: f64) -> Result<()> {
@@ -63,15 +74,13 @@ fn check(graph: &Csr, alpha: f64, epsilon: f64) -> Result<()> {
     fraction("epsilon", epsilon)
 }
 
-/// The nodes of the `k` largest values, in increasing order of node.
-fn top(ranked: &mut Vec<(u32, f64)>, k: usize) -> Vec<u32> {
+/// Keeps the `k` largest values, in increasing order of node.
+fn keep_top(ranked: &mut Vec<(u32, f64)>, k: usize) {
     if ranked.len() > k {
         ranked.select_nth_unstable_by(k - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         ranked.truncate(k);
     }
-    let mut nodes: Vec<u32> = ranked.iter().map(|&(node, _)| node).collect();
-    nodes.sort_unstable();
-    nodes
+    ranked.sort_unstable_by_key(|&(node, _)| node);
 }
 
 /// Forward push from one source after another; the arrays are cleared where they were touched.
