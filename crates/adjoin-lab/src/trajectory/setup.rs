@@ -16,6 +16,10 @@ pub const TRAJECTORY_BACKBONES: [&str; 2] = ["social-stgcnn", "dagnet"];
 /// Learners of the graphs of trajectories.
 pub const TRAJECTORY_LEARNERS: [&str; 4] = ["kernel", "none", "dgm", "dgg"];
 
+/// Scenes in a step on the generated crowd, which has 210 to train with: of 16, 32 and 128 the best on
+/// its validation scenes.
+const CROWD_BATCH: usize = 16;
+
 /// Everything that decides a run, but the data and the seed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrajectorySetup {
@@ -39,7 +43,13 @@ impl TrajectorySetup {
             return unknown("--learner", what);
         }
         match backbone {
-            "social-stgcnn" => Ok(Self::Social(Box::new(TrajectoryConfig::named(learner)?))),
+            "social-stgcnn" => {
+                let mut config = TrajectoryConfig::named(learner)?;
+                if dataset == "crowd" {
+                    config.train.batch = CROWD_BATCH;
+                }
+                Ok(Self::Social(Box::new(config)))
+            }
             "dagnet" => Ok(Self::Dag(Box::new(DagConfig::named(dataset, learner)?))),
             other => {
                 let what = format!(
