@@ -74,10 +74,13 @@ impl<C: Layered> RunFolder<C> {
         let work = files::sibling(target, PARTIAL);
         if work.exists() {
             if !overwrite {
-                let what = format!(
-                    "is an unfinished run: go on with --resume {}, or start again with --overwrite",
-                    work.display()
-                );
+                let what = match plan.task.as_str() {
+                    "node" => format!(
+                        "is an unfinished run: go on with --resume {}, or start again with --overwrite",
+                        work.display()
+                    ),
+                    _ => "is an unfinished run: start again with --overwrite".into(),
+                };
                 return Err(Error::Exists { path: work, what });
             }
             check_target(&work, overwrite)?;

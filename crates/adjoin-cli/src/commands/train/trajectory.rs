@@ -55,8 +55,7 @@ fn refuse(train: &Train) -> Done {
     }
     if train.resume.is_some() {
         return no(
-            "--resume: training on trajectories keeps no state to go on from; start again with \
-                   the command in run.json and --overwrite",
+            "--resume: training on trajectories keeps no state to go on from; start it again",
         );
     }
     Ok(())
