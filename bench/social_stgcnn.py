@@ -4,15 +4,17 @@
 
 PyTorch's side is our own writing of the public loop: one scene a forward, the losses of 128 scenes are added up, then
 one backward and one SGD step. Graphs and tensors are made before the clock starts, as there. Our side is
-`target/release/examples/trajectory` (build it first), whose time includes making batches and graphs. Turn by turn, on
+`adjoin train --task trajectory` (build it first), whose time includes making batches and graphs. Turn by turn, on
 the same threads; prints the medians and their ratio.
 """
 
 import argparse
+import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -70,10 +72,14 @@ class Loop:
 
 
 def ours(split, threads):
-    program = ROOT / "target/release/examples/trajectory"
-    words = [program, "--dataset", split, "--learner", "kernel", "--set", "train.epochs=4", "--every", "1", "--threads", str(threads)]
-    lines = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
-    return [float(line.split()[-2]) for line in lines if " epoch " in line and line.endswith(" s")]
+    """Seconds of the training steps of each epoch, from the record of a run."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "run"
+        words = [ROOT / "target/release/adjoin", "train", "--task", "trajectory", "--dataset", split, "--learner", "kernel"]
+        words += ["--seeds", "1", "--set", "train.epochs=4", "--threads", str(threads), "--quiet", "--out", out]
+        subprocess.run(words, check=True, capture_output=True)
+        record = json.loads((out / "record.json").read_text())
+    return [epoch["seconds"] for epoch in record["seeds"][0]["curve"]]
 
 
 def main():

@@ -3,6 +3,7 @@
 use adjoin_lab::{
     node::Observer,
     record::{EpochRecord, SeedRecord},
+    trajectory::{TrajectoryEpoch, TrajectoryObserver, TrajectorySeedRecord},
 };
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::{
@@ -77,40 +78,74 @@ impl Watch {
         };
         seeds.entry(seed).or_insert_with(new).clone()
     }
-}
 
-impl Observer for Watch {
-    fn epoch(&self, seed: u64, record: &EpochRecord, most: usize) {
+    fn moved(&self, seed: u64, [epoch, most]: [usize; 2], message: impl FnOnce() -> String) {
         if self.show != Show::Bars {
             return;
         }
         let bar = self.bar(seed, most);
-        let degree = record.mean_degree.map(|k| format!(", k {k:.1}")).unwrap_or_default();
-        let valid = 100.0 * record.valid;
-        bar.set_message(format!("loss {:.3}, validation {valid:.1}{degree}", record.loss));
-        bar.set_position(record.epoch as u64);
+        bar.set_message(message());
+        bar.set_position(epoch as u64);
     }
 
-    fn seed(&self, record: &SeedRecord) {
+    fn ended(&self, seed: u64, epochs: usize, result: &str) {
         if self.show == Show::Bars {
-            self.bar(record.seed, record.epochs).finish_and_clear();
+            self.bar(seed, epochs).finish_and_clear();
         }
         if self.show == Show::Nothing {
             return;
         }
-        let line = format!(
-            "{} seed {}: validation {:.2}, test {:.2}, best epoch {} of {}, {:.1} s",
-            self.learner,
-            record.seed,
+        let line = format!("{} seed {seed}: {result}", self.learner);
+        if self.show == Show::Lines || self.bars.println(&line).is_err() {
+            eprintln!("{line}");
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn epoch(&self, seed: u64, record: &EpochRecord, most: usize) {
+        self.moved(seed, [record.epoch, most], || {
+            let degree = record.mean_degree.map(|k| format!(", k {k:.1}")).unwrap_or_default();
+            let valid = 100.0 * record.valid;
+            format!("loss {:.3}, validation {valid:.1}{degree}", record.loss)
+        });
+    }
+
+    fn seed(&self, record: &SeedRecord) {
+        let result = format!(
+            "validation {:.2}, test {:.2}, best epoch {} of {}, {:.1} s",
             100.0 * record.valid,
             100.0 * record.test,
             record.best_epoch,
             record.epochs,
             record.seconds
         );
-        if self.show == Show::Lines || self.bars.println(&line).is_err() {
-            eprintln!("{line}");
-        }
+        self.ended(record.seed, record.epochs, &result);
+    }
+
+    fn stop(&self) -> bool {
+        STOP.load(Ordering::SeqCst)
+    }
+}
+
+impl TrajectoryObserver for Watch {
+    fn epoch(&self, seed: u64, record: &TrajectoryEpoch, most: usize) {
+        self.moved(seed, [record.epoch, most], || {
+            format!("loss {:.3}, validation {:.3}", record.loss, record.criterion())
+        });
+    }
+
+    fn seed(&self, record: &TrajectorySeedRecord) {
+        let result = format!(
+            "validation {:.3}, test ADE {:.3} m, FDE {:.3} m, best epoch {} of {}, {:.1} s",
+            record.valid,
+            record.test.per_agent.ade,
+            record.test.per_agent.fde,
+            record.best_epoch,
+            record.epochs,
+            record.seconds
+        );
+        self.ended(record.seed, record.epochs, &result);
     }
 
     fn stop(&self) -> bool {

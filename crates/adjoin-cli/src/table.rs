@@ -35,6 +35,14 @@ pub fn mean_deviation(summary: adjoin_lab::record::Summary) -> String {
     }
 }
 
+/// Mean and deviation in metres.
+pub fn metres(summary: adjoin_lab::record::Summary) -> String {
+    match summary.deviation {
+        Some(deviation) => format!("{:.3} ± {deviation:.3}", summary.mean),
+        None => format!("{:.3}", summary.mean),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -354,6 +354,21 @@ impl Checkpoint {
     }
 }
 
+/// Writes the weights of a model of any kind, below `best`, with something about it: to be read by other
+/// programs, not to go on from.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn save_weights(
+    path: &Path,
+    model: &impl Module,
+    about: BTreeMap<String, String>,
+) -> Result<()> {
+    let mut writer = Writer::default();
+    writer.module("best", model);
+    Checkpoint { path: path.into(), about, entries: writer.entries }.save(path)
+}
+
 /// An epoch as a row of the curve; what is absent is NaN.
 fn row(epoch: &EpochRecord) -> [f64; COLUMNS] {
     let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);

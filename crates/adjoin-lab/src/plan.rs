@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 /// Everything but the configurations that is needed to run again, or to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The task; `node` so far.
+    /// The task: `node` or `trajectory`.
     pub task: String,
     /// Name of the dataset, or its path.
     pub dataset: String,
     /// Where data is looked for first.
     pub data_dir: Option<PathBuf>,
-    /// The split, as it is written on the command line.
+    /// The split, as it is written on the command line; empty where the dataset decides.
     pub split: String,
     /// Fingerprint of the dataset.
     pub fingerprint: String,
@@ -93,16 +93,25 @@ impl Wishes<'_> {
             (None, Some(learner)) => vec![learner],
             (None, None) => vec!["none".to_string(), "dgg".to_string()],
         };
+        self.layered(learners, |learner| presets::config(self.dataset, backbone, learner))
+    }
+
+    /// Presets of some learners, with file and settings on top.
+    pub(crate) fn layered<C: Layered>(
+        &self,
+        learners: Vec<String>,
+        preset: impl Fn(&str) -> Result<C>,
+    ) -> Result<Vec<(String, C)>> {
         let mut used = vec![false; self.settings.len()];
-        let mut configs = Vec::new();
+        let mut configs: Vec<(String, C)> = Vec::new();
         for learner in learners {
-            let mut config = presets::config(self.dataset, backbone, &learner)?;
+            let mut config = preset(&learner)?;
             if let Some((place, text)) = self.file {
-                let next = Config::from_toml(place, text, &config)?;
-                config = keep_learner(&config, keep_backbone(&config, next)).0;
+                let next = config.with_file(place, text)?;
+                config = keep_learner(&config, next).0;
             }
             for (setting, used) in self.settings.iter().zip(&mut used) {
-                let next = config.with_settings([setting.as_str()])?;
+                let next = config.with_setting(setting)?;
                 let (next, kept) = keep_learner(&config, next);
                 *used |= !kept;
                 config = next;
@@ -120,6 +129,64 @@ impl Wishes<'_> {
                 what: "is a setting of a learner that is not run: name it with --learner".into(),
             }),
         }
+    }
+}
+
+/// A configuration that is put together in layers, and written into the folder of its run.
+pub trait Layered: Clone {
+    /// The values of a file on top.
+    ///
+    /// # Errors
+    /// If a key or a value is not known.
+    fn with_file(&self, place: &str, text: &str) -> Result<Self>;
+
+    /// One `key=value` on top.
+    ///
+    /// # Errors
+    /// As [`with_file`](Self::with_file).
+    fn with_setting(&self, setting: &str) -> Result<Self>;
+
+    /// The name of the network.
+    fn backbone_name(&self) -> String;
+
+    /// The name of the kind of learner.
+    fn learner_kind(&self) -> &'static str;
+
+    /// Takes the learner of another configuration, and what belongs to it.
+    fn take_learner(&mut self, from: &Self);
+
+    /// The full configuration as a file that can be given back.
+    fn to_toml(&self) -> String;
+}
+
+impl Layered for Config {
+    /// A file for another network does not decide about the layers of this one.
+    fn with_file(&self, place: &str, text: &str) -> Result<Self> {
+        let next = Self::from_toml(place, text, self)?;
+        Ok(match next.backbone.kind == self.backbone.kind {
+            true => next,
+            false => Self { backbone: self.backbone.clone(), ..next },
+        })
+    }
+
+    fn with_setting(&self, setting: &str) -> Result<Self> {
+        self.with_settings([setting])
+    }
+
+    fn backbone_name(&self) -> String {
+        name_of(&self.backbone.kind)
+    }
+
+    fn learner_kind(&self) -> &'static str {
+        kind(&self.learner)
+    }
+
+    fn take_learner(&mut self, from: &Self) {
+        self.learner = from.learner.clone();
+    }
+
+    fn to_toml(&self) -> String {
+        Self::to_toml(self)
     }
 }
 
@@ -143,7 +210,7 @@ impl Told {
 }
 
 /// The name of a learner's kind.
-fn kind(learner: &LearnerConfig) -> &'static str {
+pub(crate) fn kind(learner: &LearnerConfig) -> &'static str {
     match learner {
         LearnerConfig::None => "none",
         LearnerConfig::Knn(_) => "knn",
@@ -155,18 +222,12 @@ fn kind(learner: &LearnerConfig) -> &'static str {
 }
 
 /// A layer may set up the learner but not replace it; says whether it tried.
-fn keep_learner(before: &Config, after: Config) -> (Config, bool) {
-    let replaced = kind(&before.learner) != kind(&after.learner);
-    let learner = if replaced { before.learner.clone() } else { after.learner };
-    (Config { learner, ..after }, replaced)
-}
-
-/// A file for another network does not decide about the layers of this one.
-fn keep_backbone(before: &Config, after: Config) -> Config {
-    if before.backbone.kind == after.backbone.kind {
-        return after;
+fn keep_learner<C: Layered>(before: &C, mut after: C) -> (C, bool) {
+    let replaced = before.learner_kind() != after.learner_kind();
+    if replaced {
+        after.take_learner(before);
     }
-    Config { backbone: before.backbone.clone(), ..after }
+    (after, replaced)
 }
 
 #[cfg(test)]

@@ -12,11 +12,14 @@
 //!
 //! With several learners there is one such folder for each below the common one, which holds the plan
 //! and the report that compares them. While training lasts the folder is called `NAME.partial`.
+//!
+//! Runs of trajectories have plan, configuration, record, metrics and weights, but neither curves for
+//! TensorBoard nor a page, and cannot be resumed.
 
 use crate::{
     Config, Error, Result, files,
-    node::{Experiment, Observer, name_of},
-    plan::Plan,
+    node::{Experiment, Observer},
+    plan::{Layered, Plan},
     record::RunRecord,
     report, tensorboard,
 };
@@ -30,26 +33,29 @@ use std::{
 
 const PLAN: &str = "run.json";
 const CONFIG: &str = "config.toml";
-const RECORD: &str = "record.json";
+/// Name of the file of a run's numbers.
+pub(crate) const RECORD: &str = "record.json";
+/// Name of the file of a run's curves.
+pub(crate) const METRICS: &str = "metrics.jsonl";
 /// Name of the page in the folder of a run.
 pub const REPORT: &str = "report.html";
 const PARTIAL: &str = ".partial";
 
-/// A run that is being made.
+/// A run that is being made, of the task whose configurations it holds.
 #[derive(Debug)]
-pub struct RunFolder {
+pub struct RunFolder<C = Config> {
     target: PathBuf,
     work: PathBuf,
     overwrite: bool,
     plan: Plan,
-    configs: Vec<Config>,
+    configs: Vec<C>,
 }
 
 /// Where a run goes when no folder is named: the first free `runs/DATASET-BACKBONE-LEARNERS[-N]`.
-pub fn default_target(dataset: &str, config: &Config, learners: &[String]) -> PathBuf {
+pub fn default_target(dataset: &str, config: &impl Layered, learners: &[String]) -> PathBuf {
     let safe = |c: char| if c.is_alphanumeric() || "._".contains(c) { c } else { '_' };
     let dataset: String = dataset.chars().map(safe).collect();
-    let backbone = name_of(&config.backbone.kind);
+    let backbone = config.backbone_name();
     let name = format!("{dataset}-{backbone}-{}", learners.join("_"));
     let free = |path: &PathBuf| !path.exists() && !files::sibling(path, PARTIAL).exists();
     let numbered = (2..).map(|number| format!("{name}-{number}"));
@@ -58,25 +64,23 @@ pub fn default_target(dataset: &str, config: &Config, learners: &[String]) -> Pa
     found.unwrap_or_else(|| Path::new("runs").join(&name))
 }
 
-impl RunFolder {
+impl<C: Layered> RunFolder<C> {
     /// Makes the working folder of a new run.
     ///
     /// # Errors
     /// If results are there already and `overwrite` is not set, or the folder cannot be made.
-    pub fn create(
-        target: &Path,
-        overwrite: bool,
-        plan: Plan,
-        configs: Vec<Config>,
-    ) -> Result<Self> {
+    pub fn create(target: &Path, overwrite: bool, plan: Plan, configs: Vec<C>) -> Result<Self> {
         check_target(target, overwrite)?;
         let work = files::sibling(target, PARTIAL);
         if work.exists() {
             if !overwrite {
-                let what = format!(
-                    "is an unfinished run: go on with --resume {}, or start again with --overwrite",
-                    work.display()
-                );
+                let what = match plan.task.as_str() {
+                    "node" => format!(
+                        "is an unfinished run: go on with --resume {}, or start again with --overwrite",
+                        work.display()
+                    ),
+                    _ => "is an unfinished run: start again with --overwrite".into(),
+                };
                 return Err(Error::Exists { path: work, what });
             }
             check_target(&work, overwrite)?;
@@ -87,37 +91,13 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Opens a run that was stopped, by its final name or by that of the working folder.
-    ///
-    /// # Errors
-    /// If there is no such run.
-    pub fn reopen(path: &Path) -> Result<Self> {
-        let text = path.as_os_str().to_string_lossy();
-        let bare = text.trim_end_matches('/');
-        let target = PathBuf::from(bare.strip_suffix(PARTIAL).unwrap_or(bare));
-        let work = files::sibling(&target, PARTIAL);
-        if !work.join(PLAN).is_file() {
-            let what = match target.join(PLAN).is_file() {
-                true => "is complete: there is nothing to go on with",
-                false => "holds no unfinished run",
-            };
-            return Err(Error::Format { path: path.into(), what: what.into() });
-        }
-        let plan: Plan = read_json(&work.join(PLAN))?;
-        let folder = |learner| part(&work, &plan, learner);
-        let configs = plan.learners.iter().map(|learner| read_config(&folder(learner)));
-        let configs = configs.collect::<Result<Vec<Config>>>()?;
-        plan.learners.iter().for_each(|learner| files::remove_leftovers(&folder(learner)));
-        Ok(Self { target, work, overwrite: false, plan, configs })
-    }
-
     /// What is to be run.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
     /// The configuration of each learner of the plan.
-    pub fn configs(&self) -> &[Config] {
+    pub fn configs(&self) -> &[C] {
         &self.configs
     }
 
@@ -133,42 +113,13 @@ impl RunFolder {
 
     fn write_plan(&self) -> Result<()> {
         for (learner, config) in self.plan.learners.iter().zip(&self.configs) {
-            let folder = part(&self.work, &self.plan, learner);
+            let folder = self.part(learner);
             fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
             files::write(&folder.join(CONFIG), config.to_toml().as_bytes())?;
             write_json(&folder.join(PLAN), &self.plan.only(learner))?;
         }
         // Last, because a folder with a plan is one that can be resumed.
         write_json(&self.work.join(PLAN), &self.plan)
-    }
-
-    /// Trains every learner with every seed and writes all files; goes on where checkpoints are.
-    /// `observe` gives the observer of a learner.
-    ///
-    /// # Errors
-    /// The first error of training or writing; checkpoints stay in the working folder.
-    pub fn execute<O: Observer>(
-        &self,
-        dataset: &NodeDataset,
-        split: &Split,
-        threads: usize,
-        observe: impl Fn(&str) -> O,
-    ) -> Result<Vec<RunRecord>> {
-        let mut records = Vec::new();
-        for (learner, config) in self.plan.learners.iter().zip(&self.configs) {
-            let folder = part(&self.work, &self.plan, learner);
-            let seeds = &self.plan.seeds;
-            let experiment = Experiment { dataset, split, config, learner, seeds, threads };
-            let mut record = experiment.run_in(&observe(learner), Some(&folder))?.record;
-            record.command = self.plan.command.clone();
-            write_record(&folder, &record)?;
-            records.push(record);
-        }
-        if records.len() > 1 {
-            let page = report::render(&records)?;
-            files::write(&self.work.join(REPORT), page.as_bytes())?;
-        }
-        Ok(records)
     }
 
     /// Gives the complete folder its name.
@@ -195,6 +146,77 @@ impl RunFolder {
         Ok(self.target)
     }
 
+    /// After an error: removes the working folder.
+    pub fn discard(self) {
+        self.remove();
+    }
+
+    /// The folder of a learner while it is being made.
+    pub(crate) fn part(&self, learner: &str) -> PathBuf {
+        part(&self.work, &self.plan, learner)
+    }
+
+    fn remove(&self) {
+        // What cannot be removed is refused, or replaced, by the next run.
+        let _ = fs::remove_dir_all(&self.work);
+    }
+}
+
+impl RunFolder {
+    /// Opens a run that was stopped, by its final name or by that of the working folder.
+    ///
+    /// # Errors
+    /// If there is no such run.
+    pub fn reopen(path: &Path) -> Result<Self> {
+        let text = path.as_os_str().to_string_lossy();
+        let bare = text.trim_end_matches('/');
+        let target = PathBuf::from(bare.strip_suffix(PARTIAL).unwrap_or(bare));
+        let work = files::sibling(&target, PARTIAL);
+        if !work.join(PLAN).is_file() {
+            let what = match target.join(PLAN).is_file() {
+                true => "is complete: there is nothing to go on with",
+                false => "holds no unfinished run",
+            };
+            return Err(Error::Format { path: path.into(), what: what.into() });
+        }
+        let plan = read_plan(&work)?;
+        check_node(&plan, path)?;
+        let folder = |learner| part(&work, &plan, learner);
+        let configs = plan.learners.iter().map(|learner| read_config(&folder(learner)));
+        let configs = configs.collect::<Result<Vec<Config>>>()?;
+        plan.learners.iter().for_each(|learner| files::remove_leftovers(&folder(learner)));
+        Ok(Self { target, work, overwrite: false, plan, configs })
+    }
+
+    /// Trains every learner with every seed and writes all files; goes on where checkpoints are.
+    /// `observe` gives the observer of a learner.
+    ///
+    /// # Errors
+    /// The first error of training or writing; checkpoints stay in the working folder.
+    pub fn execute<O: Observer>(
+        &self,
+        dataset: &NodeDataset,
+        split: &Split,
+        threads: usize,
+        observe: impl Fn(&str) -> O,
+    ) -> Result<Vec<RunRecord>> {
+        let mut records = Vec::new();
+        for (learner, config) in self.plan.learners.iter().zip(&self.configs) {
+            let folder = self.part(learner);
+            let seeds = &self.plan.seeds;
+            let experiment = Experiment { dataset, split, config, learner, seeds, threads };
+            let mut record = experiment.run_in(&observe(learner), Some(&folder))?.record;
+            record.command = self.plan.command.clone();
+            write_record(&folder, &record)?;
+            records.push(record);
+        }
+        if records.len() > 1 {
+            let page = report::render(&records)?;
+            files::write(&self.work.join(REPORT), page.as_bytes())?;
+        }
+        Ok(records)
+    }
+
     /// After an error: removes the working folder unless it holds a checkpoint; says whether it can be
     /// resumed.
     pub fn abandon(self) -> bool {
@@ -203,16 +225,12 @@ impl RunFolder {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             entries.into_iter().any(|entry| is_checkpoint(&entry.path()))
         };
-        let mut folders = self.plan.learners.iter().map(|l| part(&self.work, &self.plan, l));
+        let mut folders = self.plan.learners.iter().map(|learner| self.part(learner));
         let resumable = folders.any(holds);
         if !resumable {
             self.remove();
         }
         resumable
-    }
-
-    fn remove(&self) {
-        let _ = fs::remove_dir_all(&self.work);
     }
 }
 
@@ -245,7 +263,7 @@ fn check_target(target: &Path, overwrite: bool) -> Result<()> {
 }
 
 fn write_record(folder: &Path, record: &RunRecord) -> Result<()> {
-    files::write(&folder.join("metrics.jsonl"), &metrics(record)?)?;
+    files::write(&folder.join(METRICS), &metrics(record)?)?;
     tensorboard::write(folder, record)?;
     let page = report::render(std::slice::from_ref(record))?;
     files::write(&folder.join(REPORT), page.as_bytes())?;
@@ -261,21 +279,25 @@ fn metrics(record: &RunRecord) -> Result<Vec<u8>> {
         #[serde(flatten)]
         epoch: &'a crate::record::EpochRecord,
     }
-    let mut out = Vec::new();
+    let mut lines = Vec::new();
     for seed in &record.seeds {
-        for epoch in &seed.curve {
-            let line = Line { seed: seed.seed, epoch };
-            serde_json::to_writer(&mut out, &line).map_err(|error| Error::Format {
-                path: "metrics.jsonl".into(),
-                what: error.to_string(),
-            })?;
-            out.push(b'\n');
-        }
+        lines.extend(seed.curve.iter().map(|epoch| Line { seed: seed.seed, epoch }));
+    }
+    json_lines(&lines)
+}
+
+/// Values as JSON, one a line.
+pub(crate) fn json_lines(values: &[impl Serialize]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for value in values {
+        serde_json::to_writer(&mut out, value)
+            .map_err(|error| Error::Format { path: METRICS.into(), what: error.to_string() })?;
+        out.push(b'\n');
     }
     Ok(out)
 }
 
-fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string(value)
         .map_err(|error| Error::Format { path: path.into(), what: error.to_string() })?;
     files::write(path, text.as_bytes())
@@ -299,9 +321,13 @@ fn read_config(folder: &Path) -> Result<Config> {
 /// If there is no complete run.
 pub fn records(folder: &Path) -> Result<Vec<(PathBuf, RunRecord)>> {
     if folder.join(RECORD).is_file() {
+        if folder.join(PLAN).is_file() {
+            check_node(&read_plan(folder)?, folder)?;
+        }
         return Ok(vec![(folder.into(), read_json(&folder.join(RECORD))?)]);
     }
     let plan = read_plan(folder)?;
+    check_node(&plan, folder)?;
     let one = |learner: &String| {
         let folder = part(folder, &plan, learner);
         let record = read_json(&folder.join(RECORD))?;
@@ -322,6 +348,7 @@ pub fn record(folder: &Path) -> Result<RunRecord> {
 /// Plan and configuration of a folder that holds one run.
 pub(crate) fn open_single(folder: &Path) -> Result<(Plan, Config)> {
     let plan = read_plan(folder)?;
+    check_node(&plan, folder)?;
     if plan.learners.len() > 1 {
         let parts: Vec<String> =
             plan.learners.iter().map(|l| folder.join(l).display().to_string()).collect();
@@ -329,6 +356,18 @@ pub(crate) fn open_single(folder: &Path) -> Result<(Plan, Config)> {
         return Err(Error::Format { path: folder.into(), what });
     }
     Ok((plan, read_config(folder)?))
+}
+
+/// What is done with results and checkpoints is there for nodes only.
+fn check_node(plan: &Plan, folder: &Path) -> Result<()> {
+    if plan.task == "node" {
+        return Ok(());
+    }
+    let what = format!(
+        "is a run of --task {}; this is there for --task node only, but {RECORD} in it has all numbers",
+        plan.task
+    );
+    Err(Error::Format { path: folder.into(), what })
 }
 
 fn read_plan(folder: &Path) -> Result<Plan> {

@@ -47,7 +47,7 @@ fn dataset() -> TrajectoryDataset {
 struct Silent;
 
 impl TrajectoryObserver for Silent {
-    fn epoch(&self, _: u64, _: &TrajectoryEpoch) {}
+    fn epoch(&self, _: u64, _: &TrajectoryEpoch, _: usize) {}
 }
 
 fn train(learner: &str, epochs: usize, threads: usize) -> Vec<TrajectorySeed<SocialModel>> {

@@ -1,13 +1,15 @@
 //! Several seeds of one configuration, and what came of them.
 
 use super::{
-    Forecaster, Scores, TrajectoryBest, TrajectoryEpoch, TrajectoryTrainConfig, TrajectoryTrainer,
+    Forecaster, Scores, TrajectoryBest, TrajectoryEpoch, TrajectorySeedRecord,
+    TrajectoryTrainConfig, TrajectoryTrainer,
     trainer::{batches, score},
 };
 use crate::{Error, Result, seeds::side_by_side};
 use adjoin::Key;
 use adjoin_data::trajectory::{Scene, TrajectoryDataset};
 use burn::tensor::Device;
+use std::time::Instant;
 
 /// A dataset, how to train, and seeds; for any network.
 #[derive(Clone, Debug)]
@@ -24,8 +26,11 @@ pub struct TrajectoryExperiment<'a> {
 
 /// Watches an experiment, from several threads.
 pub trait TrajectoryObserver: Sync {
-    /// An epoch of a seed is done.
-    fn epoch(&self, seed: u64, record: &TrajectoryEpoch);
+    /// An epoch of a seed is done, of `most`.
+    fn epoch(&self, seed: u64, record: &TrajectoryEpoch, most: usize);
+
+    /// A seed is done.
+    fn seed(&self, _record: &TrajectorySeedRecord) {}
 
     /// Whether to stop now.
     fn stop(&self) -> bool {
@@ -46,6 +51,23 @@ pub struct TrajectorySeed<M> {
     pub test: Scores,
     /// Mean time of the training steps of an epoch, in seconds.
     pub epoch_seconds: f64,
+    /// Wall-clock time in all, in seconds.
+    pub seconds: f64,
+}
+
+impl<M> TrajectorySeed<M> {
+    /// All of it but the model.
+    pub fn record(&self) -> TrajectorySeedRecord {
+        TrajectorySeedRecord {
+            seed: self.seed,
+            valid: self.best.epoch.criterion(),
+            best_epoch: self.best.epoch.epoch,
+            epochs: self.curve.len(),
+            seconds: self.seconds,
+            test: self.test,
+            curve: self.curve.clone(),
+        }
+    }
 }
 
 impl TrajectoryExperiment<'_> {
@@ -70,6 +92,7 @@ impl TrajectoryExperiment<'_> {
         model: M,
         observer: &dyn TrajectoryObserver,
     ) -> Result<TrajectorySeed<M>> {
+        let started = Instant::now();
         let device = Device::flex();
         let mut trainer = TrajectoryTrainer::new(self.train, self.dataset, model, seed, &device)?;
         let mut curve = Vec::new();
@@ -78,7 +101,7 @@ impl TrajectoryExperiment<'_> {
                 return Err(Error::Interrupted { epoch: trainer.epoch(), seed });
             }
             let record = trainer.step()?;
-            observer.epoch(seed, &record);
+            observer.epoch(seed, &record, self.train.epochs);
             curve.push(record);
         }
         let best = trainer.best().cloned().ok_or_else(|| Error::Config {
@@ -90,7 +113,10 @@ impl TrajectoryExperiment<'_> {
         let key = Key::new(seed).child(0x7e57);
         let test = evaluate(&best.model, &self.dataset.test, lengths, self.train.samples, key)?;
         let epoch_seconds = trainer.step_time().as_secs_f64() / trainer.epoch().max(1) as f64;
-        Ok(TrajectorySeed { seed, curve, best, test, epoch_seconds })
+        let seconds = started.elapsed().as_secs_f64();
+        let done = TrajectorySeed { seed, curve, best, test, epoch_seconds, seconds };
+        observer.seed(&done.record());
+        Ok(done)
     }
 }
 

@@ -12,13 +12,14 @@ use burn::{
     optim::{AdamConfig, GradientsParams, ModuleOptimizer, SgdConfig},
     tensor::Device,
 };
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// Scenes that are evaluated at once.
 const SCENES_AT_ONCE: usize = 256;
 
 /// One epoch of a seed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrajectoryEpoch {
     /// The epoch, from 1.
     pub epoch: usize,
@@ -30,6 +31,14 @@ pub struct TrajectoryEpoch {
     pub valid: Option<Scores>,
     /// Time of the training steps.
     pub seconds: f64,
+}
+
+impl TrajectoryEpoch {
+    /// What validation minimises: the average displacement of the best sample per agent where
+    /// displacements choose the epoch, or else the loss.
+    pub fn criterion(&self) -> f64 {
+        self.valid.map_or(self.valid_loss, |scores| scores.per_agent.ade)
+    }
 }
 
 /// The best epoch so far, chosen by validation alone.
@@ -160,7 +169,7 @@ impl<'a, M: Forecaster> TrajectoryTrainer<'a, M> {
             valid,
             seconds: elapsed.as_secs_f64(),
         };
-        if self.best.as_ref().is_none_or(|best| criterion(&record) < criterion(&best.epoch)) {
+        if self.best.as_ref().is_none_or(|best| record.criterion() < best.epoch.criterion()) {
             self.best = Some(TrajectoryBest { epoch: record, model });
         }
         Ok(record)
@@ -193,11 +202,6 @@ impl<'a, M: Forecaster> TrajectoryTrainer<'a, M> {
         }
         Err(Error::NotFinite { stage, value, epoch: self.epoch, seed: self.seed })
     }
-}
-
-/// What validation minimises.
-fn criterion(epoch: &TrajectoryEpoch) -> f64 {
-    epoch.valid.map_or(epoch.valid_loss, |scores| scores.per_agent.ade)
 }
 
 fn optimiser(config: &TrajectoryTrainConfig) -> ModuleOptimizer {

@@ -6,7 +6,7 @@ use crate::{
 };
 use adjoin_data::{NodeDataset, Split};
 use adjoin_lab::{
-    record::{Paired, RunRecord},
+    record::{Paired, RunRecord, Summary},
     run::RunFolder,
 };
 use serde::Serialize;
@@ -85,7 +85,7 @@ struct Json<'a> {
     learner: &'a str,
     metric: &'a str,
     runs: Vec<Run>,
-    test: Test,
+    test: Mean,
     ms_per_step: f64,
     peak_rss_bytes: u64,
     out: String,
@@ -103,15 +103,24 @@ struct Run {
 
 /// `std` is null below two seeds.
 #[derive(Serialize)]
-struct Test {
+pub struct Mean {
     mean: f64,
     std: Option<f64>,
     n: usize,
 }
 
+impl From<Option<Summary>> for Mean {
+    fn from(summary: Option<Summary>) -> Self {
+        Self {
+            mean: summary.map_or(f64::NAN, |summary| summary.mean),
+            std: summary.and_then(|summary| summary.deviation),
+            n: summary.map_or(0, |summary| summary.n),
+        }
+    }
+}
+
 impl<'a> Json<'a> {
     fn new(record: &'a RunRecord, out: &Path) -> Self {
-        let test = record.test();
         let runs = record.seeds.iter().map(|seed| Run {
             seed: seed.seed,
             valid: seed.valid,
@@ -128,11 +137,7 @@ impl<'a> Json<'a> {
             learner: &record.learner,
             metric: &record.metric,
             runs: runs.collect(),
-            test: Test {
-                mean: test.map_or(f64::NAN, |test| test.mean),
-                std: test.and_then(|test| test.deviation),
-                n: record.seeds.len(),
-            },
+            test: record.test().into(),
             ms_per_step: record.ms_per_step,
             peak_rss_bytes: record.peak_rss_bytes,
             out: out.display().to_string(),
@@ -140,14 +145,22 @@ impl<'a> Json<'a> {
     }
 }
 
-/// One object, or an array of them for several learners.
+/// The records as JSON.
 ///
 /// # Errors
 /// If a number has no form in JSON.
 pub fn json(records: &[RunRecord], outs: &[PathBuf]) -> Result<String, Failure> {
     let all: Vec<Json> =
         records.iter().zip(outs).map(|(record, out)| Json::new(record, out)).collect();
-    let text = match &all[..] {
+    one_or_several(&all)
+}
+
+/// One object, or an array of them for several learners.
+///
+/// # Errors
+/// If a number has no form in JSON.
+pub fn one_or_several(all: &[impl Serialize]) -> Result<String, Failure> {
+    let text = match all {
         [single] => serde_json::to_string_pretty(single),
         several => serde_json::to_string_pretty(several),
     };

@@ -1,0 +1,203 @@
+//! Training on trajectories from the command line: results, refusals, and stopping.
+
+mod common;
+
+use common::{adjoin, fail, run, stderr, succeed};
+use serde_json::Value;
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+/// A few epochs on the generated crowd.
+fn short(folder: &Path, more: &[&str]) -> String {
+    let mut words = vec!["train", "--task", "trajectory", "--quiet"];
+    words.extend(["--set", "train.epochs=2", "--set", "train.samples=3"]);
+    words.extend(more);
+    succeed(folder, &words)
+}
+
+#[test]
+fn json_has_the_promised_fields_and_the_folder_the_promised_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let json =
+        short(folder.path(), &["--seeds", "1", "--learner", "dgg", "--json", "--out", "one"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let expected = [
+        "task",
+        "dataset",
+        "backbone",
+        "learner",
+        "metric",
+        "samples",
+        "runs",
+        "test",
+        "baselines",
+        "seconds_per_epoch",
+        "peak_rss_bytes",
+        "out",
+    ];
+    let mut keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let mut expected = expected.to_vec();
+    expected.sort_unstable();
+    assert_eq!(keys, expected);
+    let words = ["task", "dataset", "backbone", "learner", "metric", "out"].map(|key| &json[key]);
+    assert_eq!(words, ["trajectory", "crowd", "social-stgcnn", "dgg", "ade/fde m", "one"]);
+    let seed = &json["runs"][0];
+    assert_eq!((&seed["seed"], &seed["epochs"]), (&0.into(), &2.into()));
+    for key in ["valid", "best_epoch", "seconds"] {
+        assert!(seed[key].as_f64().is_some_and(|number| number > 0.0), "{key}: {seed}");
+    }
+    for way in ["per_agent", "per_scene", "likely"] {
+        for error in ["ade", "fde"] {
+            let mean = &json["test"][way][error];
+            assert_eq!(
+                (&mean["mean"], &mean["n"]),
+                (&seed[way][error], &1.into()),
+                "{way} {error}"
+            );
+            assert!(json["baselines"]["constant_velocity"][way][error].as_f64().unwrap() > 0.0);
+        }
+    }
+    let [best, together] = ["per_agent", "per_scene"].map(|way| seed[way]["ade"].as_f64().unwrap());
+    assert!(best <= together, "{seed}");
+
+    let file = |name: &str| fs::read(folder.path().join("one").join(name)).unwrap();
+    let text = |name: &str| String::from_utf8(file(name)).unwrap();
+    assert!(text("config.toml").contains("epochs = 2"));
+    let plan: Value = serde_json::from_str(&text("run.json")).unwrap();
+    assert_eq!((&plan["task"], &plan["dataset"]), (&"trajectory".into(), &"crowd".into()));
+    let record: Value = serde_json::from_str(&text("record.json")).unwrap();
+    assert_eq!(record["seeds"][0]["per_agent"], seed["per_agent"]);
+    assert_eq!(text("metrics.jsonl").lines().count(), 2);
+    let weights = String::from_utf8_lossy(&file("seed-0.safetensors")).into_owned();
+    for name in ["best.learner.", "best.network.spatial.weight", "running_variance"] {
+        assert!(weights.contains(name), "{name}");
+    }
+    assert!(!folder.path().join("one.partial").exists());
+
+    // The same words again are refused; the configuration of the run gives its numbers back.
+    let error = fail(folder.path(), &["train", "--task", "trajectory", "--out", "one"], 1);
+    assert!(error.contains("--overwrite"), "{error}");
+    let again = ["train", "--task", "trajectory", "--config", "one/config.toml", "--seeds", "1"];
+    let again = [&again[..], &["--threads", "1", "--out", "two", "--quiet", "--json"]].concat();
+    let again: Value = serde_json::from_str(&succeed(folder.path(), &again)).unwrap();
+    assert_eq!((&again["learner"], &again["test"]), (&json["learner"], &json["test"]));
+}
+
+#[test]
+fn learners_are_compared_with_the_first_and_with_walking_straight_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = short(folder.path(), &["--seeds", "2", "--first-seed", "4"]);
+    for part in [
+        "kernel",
+        "dgg",
+        "±",
+        "per agent",
+        "per scene",
+        "most likely",
+        "constant velocity",
+        "turns",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(text.contains("minus that of kernel"), "{text}");
+    let out = folder.path().join("runs/crowd-social-stgcnn-kernel_dgg");
+    assert!(text.contains("runs/crowd-social-stgcnn-kernel_dgg"), "{text}");
+    for learner in ["kernel", "dgg"] {
+        assert!(out.join(learner).join("seed-5.safetensors").is_file());
+    }
+    // What is made for nodes says so.
+    let error = fail(folder.path(), &["report", "runs/crowd-social-stgcnn-kernel_dgg"], 1);
+    assert!(error.contains("--task trajectory"), "{error}");
+}
+
+#[test]
+fn dagnet_reads_a_table_of_recordings() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rows = String::from("scene,frame,agent,x,y\n");
+    for frame in 0..240 {
+        for agent in 0..3 {
+            let (t, a) = (f64::from(frame), f64::from(agent));
+            let (x, y) = (0.3 * t + a, (0.2 * t + a).sin());
+            rows.push_str(&format!("square,{frame},{agent},{x:.3},{y:.3}\n"));
+        }
+    }
+    fs::write(folder.path().join("walks.csv"), rows).unwrap();
+    let words = ["--dataset", "walks.csv", "--backbone", "dagnet", "--learner", "none", "--json"];
+    let words = [&words[..], &["--seeds", "1", "--set", "train.epochs=1"]].concat();
+    let json: Value = serde_json::from_str(&short(folder.path(), &words)).unwrap();
+    let named = ["dataset", "backbone", "learner"].map(|key| &json[key]);
+    assert_eq!(named, ["walks", "dagnet", "none"]);
+    let error = fail(
+        folder.path(),
+        &["train", "--task", "trajectory", "--dataset", "nowhere.csv", "--quiet"],
+        1,
+    );
+    assert!(error.contains("nowhere.csv"), "{error}");
+}
+
+#[test]
+fn wrong_words_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |more: &[&str]| {
+        let words = [&["train", "--task", "trajectory"], more].concat();
+        fail(folder.path(), &words, 2)
+    };
+    let error = refused(&["--backbone", "gcn"]);
+    assert!(error.contains("social-stgcnn") && error.contains("dagnet"), "{error}");
+    let error = refused(&["--learner", "magic"]);
+    assert!(error.contains("magic") && error.contains("kernel"), "{error}");
+    let error = refused(&["--split", "public"]);
+    assert!(error.contains("--split") && error.contains("--dataset"), "{error}");
+    let error = refused(&["--resume", "runs/x"]);
+    assert!(error.contains("--resume"), "{error}");
+    let error = refused(&["--set", "train.epoch=3"]);
+    assert!(error.contains("did you mean `epochs`"), "{error}");
+    let error = refused(&["--set", "train.epochs=0"]);
+    assert!(error.contains("at least 1"), "{error}");
+    let error = fail(folder.path(), &["train", "--backbone", "dagnet"], 2);
+    assert!(error.contains("gcnii"), "{error}");
+    let left = fs::read_dir(folder.path().join("runs")).unwrap().count();
+    assert_eq!(left, 0, "nothing is left behind");
+}
+
+/// Ctrl-C ends a long run soon, with an error and without leftovers.
+#[test]
+#[cfg(unix)]
+fn an_interrupt_stops_cleanly() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--seeds", "1", "--out", "long", "--set", "train.epochs=1000000"];
+    let mut child = adjoin(folder.path())
+        .args(["train", "--task", "trajectory", "--learner", "kernel"])
+        .args(words)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut heading = String::new();
+    while !heading.contains("into long.partial") {
+        assert!(log.read_line(&mut heading).unwrap() > 0, "{heading}");
+    }
+    let stopped = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(stopped.success());
+    let mut rest = String::new();
+    log.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
+    assert!(rest.contains("stopped at epoch") && !rest.contains("--resume"), "{rest}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn help_teaches_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), &["train", "--help"]);
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    for part in ["--task trajectory", "social-stgcnn or dagnet", "kernel (the published graph)"] {
+        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{part}");
+    }
+}

@@ -1,0 +1,83 @@
+//! What a finished run of trajectories leaves behind.
+
+use super::{Scores, TrajectoryEpoch};
+use crate::record::{Paired, Summary, paired, summary};
+use serde::{Deserialize, Serialize};
+
+/// One learner x backbone x dataset, trained with one or more seeds. Errors are in metres.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrajectoryRecord {
+    /// `trajectory`.
+    pub task: String,
+    /// Name of the dataset.
+    pub dataset: String,
+    /// Fingerprint of its scenes: two runs are comparable only when it is the same.
+    pub fingerprint: String,
+    /// Name of the network.
+    pub backbone: String,
+    /// Name of the learner; `kernel` is the published graph, `none` the full one.
+    pub learner: String,
+    /// `ade/fde m`; lower is better.
+    pub metric: String,
+    /// Sampled paths of every agent, of which the best counts.
+    pub samples: usize,
+    /// When the run ended, RFC 3339 in UTC.
+    pub created: String,
+    /// The command line that makes this run again.
+    pub command: String,
+    /// The full configuration, defaults included.
+    pub config_toml: String,
+    /// What each seed gave.
+    pub seeds: Vec<TrajectorySeedRecord>,
+    /// What predictions without training give on the same test scenes.
+    pub baselines: BaselineScores,
+    /// Mean time of the training steps of an epoch, in seconds.
+    pub seconds_per_epoch: f64,
+    /// Largest resident memory of the process, in bytes.
+    pub peak_rss_bytes: u64,
+}
+
+/// One seed of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrajectorySeedRecord {
+    /// The seed.
+    pub seed: u64,
+    /// What validation minimised, at the best epoch ([`TrajectoryEpoch::criterion`]).
+    pub valid: f64,
+    /// The epoch that validation chose, from 1.
+    pub best_epoch: usize,
+    /// Epochs trained.
+    pub epochs: usize,
+    /// Wall-clock time of the seed.
+    pub seconds: f64,
+    /// Errors on the test scenes, read once, at the best epoch.
+    #[serde(flatten)]
+    pub test: Scores,
+    /// Every epoch, in order.
+    pub curve: Vec<TrajectoryEpoch>,
+}
+
+/// Errors of predictions that need no training.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BaselineScores {
+    /// Everybody goes on as in the last observed step.
+    pub constant_velocity: Scores,
+    /// The same, turned by a random angle per agent and sample.
+    pub constant_velocity_with_noise: Scores,
+}
+
+impl TrajectoryRecord {
+    /// One number of the test errors over the seeds; `None` without seeds.
+    pub fn test(&self, pick: impl Fn(&Scores) -> f64) -> Option<Summary> {
+        summary(&self.seeds.iter().map(|seed| pick(&seed.test)).collect::<Vec<_>>())
+    }
+
+    /// One number of the test errors of this run minus that of `other`, seed by seed; `None` when no
+    /// seed is shared.
+    pub fn paired_with(&self, other: &Self, pick: impl Fn(&Scores) -> f64) -> Option<Paired> {
+        let same = |seed: u64| other.seeds.iter().find(|found| found.seed == seed);
+        let pair =
+            |seed: &TrajectorySeedRecord| Some((pick(&seed.test), pick(&same(seed.seed)?.test)));
+        paired(&self.seeds.iter().filter_map(pair).collect::<Vec<_>>())
+    }
+}
