@@ -1,7 +1,7 @@
 //! Candidates against definitions that look at everything.
 
 use adjoin::Error;
-use adjoin::graph::candidates::approximate_pagerank;
+use adjoin::graph::candidates::{approximate_pagerank, pagerank_neighbours};
 use adjoin::graph::{Batch, CandidateInputs, CandidateRule, Candidates, Csr, SelfLoops};
 use adjoin::kernels::knn::Metric;
 use adjoin::kernels::random::Key;
@@ -94,6 +94,17 @@ proptest! {
             let total: f64 = expected.iter().sum();
             prop_assert!(expected.iter().all(|&missing| missing >= -1e-12), "above the truth");
             prop_assert!(total <= bound + 1e-12, "{total} over {bound}");
+        }
+    }
+
+    #[test]
+    fn pagerank_neighbours_carry_their_values(nodes in 1usize..20, edges in edges(), k in 1usize..6) {
+        let graph = graph(nodes, &edges);
+        let (pairs, values) = pagerank_neighbours(&graph, 0.15, k, 1e-6).unwrap();
+        prop_assert_eq!(pairs.edges(), values.len());
+        for ((i, j), value) in pairs.iter().zip(values) {
+            let of_row = approximate_pagerank(&graph, i, 0.15, 1e-6).unwrap();
+            prop_assert!(of_row.contains(&(j, value)), "{i} {j} {value} {of_row:?}");
         }
     }
 

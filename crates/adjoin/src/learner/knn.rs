@@ -1,6 +1,6 @@
 //! A fixed graph of nearest neighbours in (smoothed) feature space.
 
-use super::{LearnedGraph, Learner};
+use super::{LearnedGraph, Learner, prepared_or};
 use crate::{
     Adjacency, CandidateRule, Error, GraphInput, Metric, Normalisation, Pass, Prepared, Result,
     kernels::pairs::Similarity, ops,
@@ -102,10 +102,7 @@ impl Knn {
 
 impl Learner for Knn {
     fn learn(&self, input: &GraphInput, _pass: Pass) -> Result<LearnedGraph> {
-        match input.prepared.and_then(|prepared| prepared.graph.as_ref()) {
-            Some(graph) => Ok(LearnedGraph::plain(graph.clone())),
-            None => Ok(LearnedGraph::plain(self.build(input)?)),
-        }
+        prepared_or(input, || self.build(input))
     }
 
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {

@@ -68,3 +68,12 @@ pub trait Learner {
         Ok(Prepared::default())
     }
 }
+
+/// The graph of a learner that makes the same one of an input every time: prepared, or built now.
+fn prepared_or(
+    input: &GraphInput,
+    build: impl FnOnce() -> Result<Adjacency>,
+) -> Result<LearnedGraph> {
+    let prepared = input.prepared.and_then(|prepared| prepared.graph.clone());
+    Ok(LearnedGraph::plain(prepared.map_or_else(build, Ok)?))
+}

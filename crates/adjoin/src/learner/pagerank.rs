@@ -1,6 +1,6 @@
 //! A fixed graph of the nodes that a random walk from each node visits most.
 
-use super::{LearnedGraph, Learner};
+use super::{LearnedGraph, Learner, prepared_or};
 use crate::{
     Adjacency, Error, GraphInput, Pass, Prepared, Result,
     graph::candidates::{PAGERANK_EPSILON, pagerank_neighbours},
@@ -79,10 +79,7 @@ impl PageRank {
 
 impl Learner for PageRank {
     fn learn(&self, input: &GraphInput, _pass: Pass) -> Result<LearnedGraph> {
-        match input.prepared.and_then(|prepared| prepared.graph.as_ref()) {
-            Some(graph) => Ok(LearnedGraph::plain(graph.clone())),
-            None => Ok(LearnedGraph::plain(self.build(input)?)),
-        }
+        prepared_or(input, || self.build(input))
     }
 
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {

@@ -5,7 +5,7 @@ use adjoin::{
     Adjacency, Batch, CandidateRule, Csr, Dgg, DggConfig, Error, Features, GraphInput, Key,
     LearnedGraph, Learner, Metric, Pass, Result, SparseFeatures,
     dgg::{DegreeRule, EncoderConfig, MergeRule, SampleForm, Score, ScorerConfig},
-    learner::{DgmConfig, DropEdgeConfig, KnnConfig, KnnWeights, Unchanged},
+    learner::{DgmConfig, DropEdgeConfig, KnnConfig, KnnWeights, PageRankConfig, Unchanged},
 };
 use burn::tensor::Tensor;
 use proptest::prelude::*;
@@ -216,6 +216,12 @@ fn settings_out_of_range_are_named() {
     assert_eq!(refused(&|c| c.candidates = CandidateRule::Hops { r: 0 }), "r");
     assert!(DropEdgeConfig { drop: 1.0 }.init().is_err());
     assert!(KnnConfig { k: 0, ..KnnConfig::default() }.init().is_err());
+    let pagerank = PageRankConfig::default();
+    assert!(PageRankConfig { k: 0, ..pagerank.clone() }.init().is_err());
+    assert!(PageRankConfig { alpha: 1.0, ..pagerank.clone() }.init().is_err());
+    assert!(PageRankConfig { weight: f64::NAN, ..pagerank }.init().is_err());
+    let weighted = DggConfig { keep_weights: true, ..DggConfig::paper() };
+    assert!(weighted.check().is_err(), "complete candidates have no input weights");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use adjoin::{
     Pass,
     conv::{Backbone, BackboneConfig, BackboneKind, Conv, EdgeConvConfig},
     dgg::{Score, ScorerConfig},
-    learner::{DropEdgeConfig, KnnConfig, Unchanged},
+    learner::{DropEdgeConfig, KnnConfig, PageRankConfig, Unchanged},
 };
 use burn::tensor::Tensor;
 
@@ -42,9 +42,13 @@ fn step(
 #[test]
 fn any_convolution_with_any_learner() {
     let world = World::new(1, &[30, 1, 12]);
-    let learners: [(&str, Box<dyn Learner>); 3] = [
+    let learners: [(&str, Box<dyn Learner>); 4] = [
         ("none", Box::new(Unchanged::default())),
         ("knn", Box::new(KnnConfig { k: 4, ..KnnConfig::default() }.init().unwrap())),
+        (
+            "pagerank",
+            Box::new(PageRankConfig { k: 4, ..PageRankConfig::default() }.init().unwrap()),
+        ),
         ("dropedge", Box::new(DropEdgeConfig::default().init().unwrap())),
     ];
     let edge_conv = EdgeConvConfig::new(crate::INPUTS, 4).init(Key::new(2), &device());

@@ -2,9 +2,10 @@
 
 use crate::{World, common::*, degrees, dense, generator, small, with_rule};
 use adjoin::{
-    CandidateRule, Csr, DggConfig, Key, Pass, SelfLoops,
-    dgg::{DegreeRule, MergeRule, SampleConfig, SelectorConfig},
+    CandidateRule, Csr, DggConfig, GraphInput, Key, Learner, Pass, SelfLoops,
+    dgg::{Augment, DegreeRule, MergeRule, SampleConfig, SelectorConfig},
     kernels::selector::Step,
+    learner::PageRankConfig,
     ops,
 };
 
@@ -202,4 +203,46 @@ fn no_noise_makes_training_equal_evaluation() {
         let both = DggConfig { sample, ..noisy.clone() };
         assert_ne!(run(&both, Pass::train(1, 1)), run(&noisy, Pass::train(1, 1)));
     }
+}
+
+#[test]
+fn kept_weights_multiply_the_scores_and_decide_the_ranks() {
+    let world = World::new(5, &[20, 9]);
+    let learn = |keep_weights, k| {
+        let config = with_rule(&small(CandidateRule::InputEdges), DegreeRule::Fixed(k));
+        let dgg = generator(&DggConfig { keep_weights, ..config });
+        world.learn(&dgg, Pass::evaluate()).adjacency
+    };
+    // With room for every edge the selector changes nothing.
+    let (plain, kept) = (learn(false, 100.0), learn(true, 100.0));
+    assert_eq!(plain.topology(), kept.topology());
+    let expected = values(plain.weights()).into_iter().zip(&world.weights).map(|(e, w)| e * w);
+    for (found, expected) in values(kept.weights()).into_iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    }
+    // With room for one, it is the largest product that stays.
+    let all = values(kept.weights());
+    let one = learn(true, 1.0);
+    let weights = values(one.weights());
+    for row in (0..world.nodes()).filter(|&row| kept.topology().degree(row) > 0) {
+        let first = |graph: &Csr, weights: &[f64]| {
+            let best = graph.range(row).max_by(|&a, &b| weights[a].total_cmp(&weights[b]));
+            graph.indices()[best.unwrap()]
+        };
+        assert_eq!(first(one.topology(), &weights), first(kept.topology(), &all), "row {row}");
+    }
+}
+
+#[test]
+fn added_pagerank_edges_are_candidates_like_the_given_ones() {
+    let world = World::new(6, &[25]);
+    let pagerank = PageRankConfig { k: 5, ..PageRankConfig::default() };
+    let augment = Some(Augment::Pagerank(pagerank.clone()));
+    let config = DggConfig { augment, ..small(CandidateRule::InputEdges) };
+    let learned = world.learn(&generator(&config), Pass::evaluate());
+    let (features, graph) = (world.features().into(), world.adjacency());
+    let input = GraphInput::new(&features, Some(&graph), &world.batch);
+    let joined = pagerank.init().unwrap().learn(&input, Pass::evaluate()).unwrap().adjacency;
+    assert_eq!(&learned.scores.unwrap().pairs, joined.topology());
+    assert!(joined.topology().edges() > world.graph.edges());
 }
