@@ -111,6 +111,13 @@ impl Observer for Watch {
         });
     }
 
+    fn guide(&self, seed: u64, record: &EpochRecord, most: usize) {
+        self.moved(seed, [record.epoch, most], || {
+            let valid = 100.0 * record.valid;
+            format!("guide: loss {:.3}, validation {valid:.1}", record.loss)
+        });
+    }
+
     fn seed(&self, record: &SeedRecord) {
         let result = format!(
             "validation {:.2}, test {:.2}, best epoch {} of {}, {:.1} s",

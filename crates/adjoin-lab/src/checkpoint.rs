@@ -282,6 +282,7 @@ impl Checkpoint {
     /// If an entry is missing or does not fit.
     pub fn restore(&self, trainer: &mut Trainer) -> Result<Progress> {
         let model = self.fill("best", trainer.model.clone())?;
+        trainer.prepared.beliefs = model.beliefs(trainer.data)?;
         let epoch = self.best_epoch()?;
         let warm_up = epoch < trainer.config.train.warm_up;
         let evaluation = model.valid().evaluate(trainer.data, &trainer.prepared, warm_up)?;

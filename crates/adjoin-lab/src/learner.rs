@@ -55,6 +55,11 @@ impl LearnerConfig {
         })
     }
 
+    /// Whether the learner looks at what a network without it believes about the nodes.
+    pub fn wants_beliefs(&self) -> bool {
+        matches!(self, Self::Dgg(config) if config.agreement)
+    }
+
     /// The learner for features of width `inputs`.
     ///
     /// # Errors

@@ -88,6 +88,9 @@ pub enum Error {
         /// What it may be.
         expected: &'static str,
     },
+    /// Agreement is asked for, but nothing is believed.
+    #[error("agreement of beliefs needs class probabilities of all nodes in Prepared::beliefs")]
+    NoBeliefs,
     /// An input graph is needed and none was given.
     #[error("{0} needs an input graph, and none was given")]
     NoInputGraph(&'static str),

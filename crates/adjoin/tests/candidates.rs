@@ -100,11 +100,22 @@ proptest! {
     #[test]
     fn pagerank_neighbours_carry_their_values(nodes in 1usize..20, edges in edges(), k in 1usize..6) {
         let graph = graph(nodes, &edges);
-        let (pairs, values) = pagerank_neighbours(&graph, 0.15, k, 1e-6).unwrap();
+        let (pairs, values) = pagerank_neighbours(&graph, 0.15, k, 1e-6, false).unwrap();
         prop_assert_eq!(pairs.edges(), values.len());
         for ((i, j), value) in pairs.iter().zip(values) {
             let of_row = approximate_pagerank(&graph, i, 0.15, 1e-6).unwrap();
             prop_assert!(of_row.contains(&(j, value)), "{i} {j} {value} {of_row:?}");
+        }
+    }
+
+    #[test]
+    fn symmetric_pagerank_is_symmetric(nodes in 1usize..20, edges in edges()) {
+        let given = graph(nodes, &edges);
+        let graph = Csr::undirected(nodes, given.iter(), SelfLoops::Drop).unwrap();
+        let (pairs, values) = pagerank_neighbours(&graph, 0.15, nodes, 1e-9, true).unwrap();
+        for ((i, j), value) in pairs.iter().zip(&values) {
+            let mirrored = pairs.find(j as usize, i).map_or(0.0, |at| values[at]);
+            prop_assert!((mirrored - value).abs() < 1e-6, "({i}, {j}): {value} {mirrored}");
         }
     }
 

@@ -59,13 +59,26 @@ fn weights(checkpoint: &Checkpoint) -> Vec<(&String, &Vec<u8>)> {
 }
 
 fn resumes_bit_for_bit(learner: &str) {
+    resumes_bit_for_bit_in(&World::new(learner), None);
+}
+
+/// With a guide, its weights are those of another seed.
+fn resumes_bit_for_bit_in(world: &World, guide: Option<u64>) {
+    let trainer = || {
+        let mut trainer = world.trainer();
+        if let Some(seed) = guide {
+            let device = Device::flex().autodiff();
+            let other = NodeModel::new(&world.config, &world.data, seed, &device).unwrap();
+            trainer.guided_by(other.backbone).unwrap();
+        }
+        trainer
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seed-5.safetensors");
-    let world = World::new(learner);
-    let mut whole = (world.trainer(), Progress::default());
+    let mut whole = (trainer(), Progress::default());
     epochs(&mut whole.0, &mut whole.1, 8);
 
-    let mut half = (world.trainer(), Progress::default());
+    let mut half = (trainer(), Progress::default());
     epochs(&mut half.0, &mut half.1, 4);
     world.checkpoint(&half.0, &half.1).save(&path).unwrap();
     drop(half);
@@ -98,6 +111,15 @@ fn training_goes_on_bit_for_bit_without_a_learner() {
 #[test]
 fn training_goes_on_bit_for_bit_with_a_generator() {
     resumes_bit_for_bit("dgg");
+}
+
+/// Nothing but the checkpoint tells the resumed trainer what its guide was.
+#[test]
+fn training_goes_on_bit_for_bit_with_a_guide() {
+    let mut world = World::new("dgg");
+    let LearnerConfig::Dgg(dgg) = &mut world.config.learner else { panic!() };
+    dgg.agreement = true;
+    resumes_bit_for_bit_in(&world, Some(4));
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use super::{Best, NodeData, Trainer};
 use crate::{
-    Config, Error, Result,
+    Config, Error, LearnerConfig, Result,
     checkpoint::{Checkpoint, Identity, Progress},
     labels::SplitLabels,
     record::{EpochRecord, GraphRecord, RunRecord, SeedRecord},
     seeds::side_by_side,
 };
-use adjoin::Csr;
+use adjoin::{Csr, conv::Backbone};
 use adjoin_data::{NodeDataset, Split};
 use burn::tensor::{Device, Tensor};
 use std::{
@@ -40,6 +40,9 @@ pub struct Experiment<'a> {
 pub trait Observer: Sync {
     /// An epoch of a seed is done, of at most `most` epochs.
     fn epoch(&self, seed: u64, record: &EpochRecord, most: usize);
+
+    /// An epoch of the network that guides the learner of a seed is done.
+    fn guide(&self, _seed: u64, _record: &EpochRecord, _most: usize) {}
 
     /// A seed is done.
     fn seed(&self, record: &SeedRecord);
@@ -121,6 +124,9 @@ impl Experiment<'_> {
         };
         let started = Instant::now();
         let before = progress.elapsed;
+        if trainer.epoch() == 0 && self.config.learner.wants_beliefs() {
+            trainer.guided_by(self.guide(seed, data, labels, device, observer)?)?;
+        }
         let mut saved = Instant::now();
         while !trainer.is_finished() {
             let stop = observer.stop();
@@ -145,10 +151,7 @@ impl Experiment<'_> {
         }
         let epochs = trainer.epoch();
         let step_seconds = trainer.step_time().as_secs_f64() / epochs.max(1) as f64;
-        let best = trainer.best().cloned().ok_or_else(|| Error::Config {
-            place: "train.epochs".into(),
-            what: "must be at least 1".into(),
-        })?;
+        let best = trainer.best().cloned().ok_or_else(no_epochs)?;
         // The only place where test labels are looked at.
         let record = SeedRecord {
             seed,
@@ -161,6 +164,29 @@ impl Experiment<'_> {
         };
         observer.seed(&record);
         Ok(SeedOutcome { record, best, step_seconds })
+    }
+
+    /// The network of the same seed trained on the input graph: what training without a learner gives.
+    fn guide(
+        &self,
+        seed: u64,
+        data: &NodeData,
+        labels: &SplitLabels,
+        device: &Device,
+        observer: &dyn Observer,
+    ) -> Result<Backbone> {
+        let config = Config { learner: LearnerConfig::None, ..self.config.clone() };
+        let SplitLabels { training, validation, .. } = labels;
+        let mut trainer = Trainer::new(&config, data, training, validation, seed, device)?;
+        while !trainer.is_finished() {
+            if observer.stop() {
+                return Err(Error::Interrupted { epoch: 0, seed });
+            }
+            let record = trainer.step()?;
+            observer.guide(seed, &record, config.train.epochs);
+        }
+        let best = trainer.best().map(|best| best.model.backbone.clone());
+        best.ok_or_else(no_epochs)
     }
 
     fn outcome(&self, outcomes: Vec<SeedOutcome>) -> Result<Outcome> {
@@ -254,6 +280,10 @@ pub(crate) fn checkpoint_path(folder: &Path, seed: u64) -> PathBuf {
 
 fn floats(values: &Tensor<1>) -> Vec<f32> {
     values.to_data().convert::<f32>().iter::<f32>().collect()
+}
+
+fn no_epochs() -> Error {
+    Error::Config { place: "train.epochs".into(), what: "must be at least 1".into() }
 }
 
 /// The name a setting has in configuration files.

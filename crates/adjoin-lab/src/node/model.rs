@@ -9,7 +9,10 @@ use adjoin::{
 };
 use burn::{
     module::Module,
-    tensor::{Device, Tensor, activation::log_softmax},
+    tensor::{
+        Device, Tensor,
+        activation::{log_softmax, softmax},
+    },
 };
 
 /// A graph learner and the network that uses its graph.
@@ -19,6 +22,8 @@ pub struct NodeModel {
     pub learner: AnyLearner,
     /// Classifies the nodes.
     pub backbone: Backbone,
+    /// The same network trained on the input graph before, whose beliefs the learner looks at.
+    pub guide: Option<Backbone>,
 }
 
 /// Predictions for all nodes, with the graph they were made on.
@@ -40,10 +45,33 @@ impl NodeModel {
     pub fn new(config: &Config, data: &NodeData, seed: u64, device: &Device) -> Result<Self> {
         let key = Key::new(seed).child(0x1417);
         let inputs = data.features.width();
+        let network = || config.backbone.init(inputs, data.classes, key.child(2), device);
         Ok(Self {
             learner: config.learner.init(inputs, key.child(1), device)?,
-            backbone: config.backbone.init(inputs, data.classes, key.child(2), device)?,
+            backbone: network()?,
+            guide: config.learner.wants_beliefs().then(network).transpose()?,
         })
+    }
+
+    /// What learner and guide work out once for data that stays the same.
+    ///
+    /// # Errors
+    /// If data and model do not fit.
+    pub fn prepare(&self, data: &NodeData) -> Result<Prepared> {
+        let prepared = self.learner.prepare(&data.input(&Prepared::default()))?;
+        Ok(Prepared { beliefs: self.beliefs(data)?, ..prepared })
+    }
+
+    /// What the guide believes about the nodes, `[nodes, classes]`.
+    ///
+    /// # Errors
+    /// If data and model do not fit.
+    pub fn beliefs(&self, data: &NodeData) -> Result<Option<Tensor<2>>> {
+        let Some(guide) = &self.guide else { return Ok(None) };
+        let empty = Prepared::default();
+        let given = Unchanged {}.learn(&data.input(&empty), Pass::evaluate())?.adjacency;
+        let logits = guide.valid().forward(&data.features, &given, Pass::evaluate())?;
+        Ok(Some(softmax(logits, 1)))
     }
 
     /// Graphs and logits `[nodes, classes]` of several draws; on the input graph itself while

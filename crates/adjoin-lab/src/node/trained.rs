@@ -2,7 +2,6 @@
 
 use super::{Evaluation, NodeData, NodeModel, checkpoint_path};
 use crate::{Config, Error, Result, checkpoint::Checkpoint, labels::SplitLabels, run};
-use adjoin::Learner;
 use adjoin_data::{NodeDataset, Split};
 use burn::tensor::Device;
 use std::path::{Path, PathBuf};
@@ -52,8 +51,7 @@ impl Trained {
         let checkpoint = Checkpoint::load(&checkpoint_path(&self.folder, seed))?;
         let fresh = NodeModel::new(&self.config, &self.data, seed, &self.device)?;
         let model = checkpoint.best_model(fresh)?;
-        let empty = adjoin::Prepared::default();
-        let prepared = model.learner.prepare(&self.data.input(&empty))?;
+        let prepared = model.prepare(&self.data)?;
         let warm_up = checkpoint.best_epoch()? < self.config.train.warm_up;
         model.evaluate(&self.data, &prepared, warm_up)
     }

@@ -7,8 +7,8 @@ use crate::{
     record::EpochRecord,
 };
 use adjoin::{
-    LearnedGraph, Learner, Pass, Prepared,
-    conv::BackboneKind,
+    LearnedGraph, Pass, Prepared,
+    conv::{Backbone, BackboneKind},
     loss::{self, Baseline, TrainingPairs},
 };
 use burn::{
@@ -95,10 +95,7 @@ impl<'a> Trainer<'a> {
         device: &Device,
     ) -> Result<Self> {
         let model = NodeModel::new(config, data, seed, &device.clone().autodiff())?;
-        let prepared = {
-            let empty = Prepared::default();
-            model.learner.prepare(&data.input(&empty))?
-        };
+        let prepared = model.prepare(data)?;
         let count = labels.nodes().len();
         let ints = |values: &[u32]| values.iter().map(|&v| i64::from(v)).collect::<Vec<i64>>();
         let rows = TensorData::new(ints(labels.nodes()), [count]);
@@ -129,6 +126,16 @@ impl<'a> Trainer<'a> {
             baseline: Baseline::per_node(count),
             pairs,
         })
+    }
+
+    /// Lets the beliefs of a network that was trained before guide the learner.
+    ///
+    /// # Errors
+    /// If data and network do not fit.
+    pub fn guided_by(&mut self, guide: Backbone) -> Result<()> {
+        self.model.guide = Some(guide);
+        self.prepared.beliefs = self.model.beliefs(self.data)?;
+        Ok(())
     }
 
     /// Whether the epochs or the patience are used up.
@@ -227,12 +234,13 @@ impl<'a> Trainer<'a> {
         let value = loss.clone().into_scalar::<f64>();
         self.finite("training loss", value)?;
         let mut grads = loss.backward();
-        let NodeModel { learner, backbone } = self.model.clone();
+        let NodeModel { learner, backbone, guide } = self.model.clone();
         let learner_grads = GradientsParams::from_module(&mut grads, &learner);
         let backbone_grads = GradientsParams::from_module(&mut grads, &backbone);
         self.model = NodeModel {
             learner: self.optimisers.learner.step(train.learner_rate, learner, learner_grads),
             backbone: self.optimisers.backbone.step(train.rate, backbone, backbone_grads),
+            guide,
         };
         Ok(value)
     }

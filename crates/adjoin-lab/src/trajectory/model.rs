@@ -78,7 +78,8 @@ impl SocialModel {
         }
         // Frames are small: listing their pairs is faster than streaming over them.
         let pairs = Candidates::Complete(batch.frames.clone()).to_pairs(MOST_PAIRS)?;
-        let prepared = Prepared { candidates: Some(Candidates::Pairs(pairs)), graph: None };
+        let prepared =
+            Prepared { candidates: Some(Candidates::Pairs(pairs)), ..Prepared::default() };
         Ok(self.learner.learn(&input.with_prepared(&prepared), pass)?)
     }
 

@@ -1,8 +1,8 @@
 //! Settings of the generator, and the named ones of the paper.
 
 use super::{
-    Augment, DegreeConfig, DegreeRule, Dgg, EncoderConfig, MergeRule, SampleConfig, Score,
-    ScorerConfig,
+    Agreement, Augment, DegreeConfig, DegreeRule, Dgg, EncoderConfig, MergeRule, SampleConfig,
+    Score, ScorerConfig,
 };
 use crate::{
     CandidateRule, Error, Result,
@@ -77,6 +77,9 @@ pub struct DggConfig {
     pub edge_dropout: f64,
     /// Multiply scores by the input weights of the edges that have one, before they are ranked.
     pub keep_weights: bool,
+    /// Multiply scores by how far the beliefs about two nodes agree, to a learned power; needs
+    /// [`Prepared::beliefs`](crate::Prepared).
+    pub agreement: bool,
     /// What becomes of the input graph.
     pub merge: MergeRule,
 }
@@ -228,6 +231,12 @@ impl DggConfig {
             !complete || !self.keep_weights,
         )?;
         setting(
+            "agreement",
+            &true,
+            "needs explicit candidates, not complete ones",
+            !complete || !self.agreement,
+        )?;
+        setting(
             "self_loops",
             &"ranked",
             "needs explicit candidates, not complete ones",
@@ -246,6 +255,7 @@ impl DggConfig {
             encoder: self.encoder.init(inputs, key.child(1), device),
             scorer: self.scorer.init(width, key.child(2), device),
             degree: self.degree.init(width, key.child(3), device),
+            agreement: Agreement::init(self.agreement, device),
             merge: self.merge.init(device),
             config: self.clone(),
         })

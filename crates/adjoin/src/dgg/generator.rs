@@ -1,8 +1,8 @@
 //! The generator: all stages joined.
 
 use super::{
-    DegreeEstimator, DegreeRule, DggConfig, EdgeFeatures, Encoder, InputDegrees, Merge, SampleForm,
-    Scorer, SelfLoopRule, scorer::NodeLevel,
+    Agreement, DegreeEstimator, DegreeRule, DggConfig, EdgeFeatures, Encoder, InputDegrees, Merge,
+    SampleForm, Scorer, SelfLoopRule, scorer::NodeLevel,
 };
 use crate::{
     Adjacency, Batch, Candidates, Csr, EdgeScores, Error, GraphInput, LearnedGraph, Learner, Pass,
@@ -37,6 +37,8 @@ pub struct Dgg {
     pub scorer: Scorer,
     /// The degree estimator.
     pub degree: DegreeEstimator,
+    /// Agreement of beliefs.
+    pub agreement: Agreement,
     /// The merger with the input graph.
     pub merge: Merge,
     #[module(skip)]
@@ -76,6 +78,7 @@ impl Learner for Dgg {
             Candidates::Pairs(pairs) => {
                 let log_scores =
                     self.log_scores_in(&shared.latent, &pairs, input.graph, input.batch)?;
+                let log_scores = self.agreement.forward(log_scores, &pairs, input)?;
                 draws.map(|pass| self.draw_from_pairs(&shared, &pairs, &log_scores, pass)).collect()
             }
         }
@@ -85,12 +88,12 @@ impl Learner for Dgg {
         input.check()?;
         let (rule, graph) = (&self.config.candidates, self.augmented(input)?);
         if rule.uses_features() {
-            return Ok(Prepared { candidates: None, graph });
+            return Ok(Prepared { graph, ..Prepared::default() });
         }
         let topology = graph.as_ref().or(input.graph).map(Adjacency::topology);
         let candidates = ops::candidates(rule, topology, None, input.batch)?;
         let candidates = Some(self.with_loops(candidates));
-        Ok(Prepared { candidates, graph })
+        Ok(Prepared { candidates, graph, ..Prepared::default() })
     }
 }
 

@@ -5,11 +5,13 @@
 //! | [`augment`](Augment) | edges added to the input graph |
 //! | [`encoder`](Encoder) | `x^ = act(x W + b)` |
 //! | [`scorer`](Scorer) | `p_ij`, with message passing between edges |
+//! | [`agreement`](Agreement) | scores of nodes that are believed to be of one class |
 //! | `sample` | `e_ij` from `log p_ij + s g_ij` |
 //! | [`degree`](DegreeEstimator) | `k_i = D(z_i) + |e_i|_1` |
 //! | `kernels::selector` | `a_ij = e_ij h(rank_ij; k_i)` |
 //! | `generator` | all of it |
 
+mod agreement;
 mod augment;
 mod config;
 mod degree;
@@ -19,6 +21,7 @@ mod merge;
 mod sample;
 mod scorer;
 
+pub use agreement::Agreement;
 pub use augment::Augment;
 pub use config::{DggConfig, SelectorConfig, SelfLoopRule};
 pub use degree::{DegreeConfig, DegreeEstimator, DegreeRule, InputDegrees};

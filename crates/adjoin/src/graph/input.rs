@@ -2,6 +2,7 @@
 
 use super::{Adjacency, Batch, Candidates, Csr, Features};
 use crate::{Error, Result};
+use burn::tensor::Tensor;
 
 /// The nodes, and what is known of their graph.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,9 @@ pub struct Prepared {
     pub candidates: Option<Candidates>,
     /// A graph that is already final.
     pub graph: Option<Adjacency>,
+    /// What is believed about the class of every node before a graph is learned: probabilities
+    /// `[nodes, classes]`, constants. Whoever has them puts them here; no learner makes them.
+    pub beliefs: Option<Tensor<2>>,
 }
 
 impl<'a> GraphInput<'a> {

@@ -23,7 +23,7 @@ pub struct PageRankConfig {
     pub weight: f64,
     /// Keep the input graph and add to it; otherwise the new graph takes its place.
     pub add_input: bool,
-    /// `(A + A^T) / 2` of the new edges.
+    /// Weights `pi_ij sqrt(d_i / d_j)`, and `(A + A^T) / 2` of the new edges.
     pub symmetric: bool,
 }
 
@@ -53,7 +53,8 @@ impl PageRankConfig {
     }
 }
 
-/// Joins every node to those of highest personalised PageRank, with weights `weight * pi_ij`
+/// Joins every node to those of highest personalised PageRank, with weights `weight * pi_ij`, or
+/// `weight * pi_ij sqrt(d_i / d_j)` when symmetric
 /// (graph diffusion, Gasteiger et al., 2019); nothing is learned.
 #[derive(Module, Debug)]
 pub struct PageRank {
@@ -67,7 +68,7 @@ impl PageRank {
         let PageRankConfig { k, alpha, weight, add_input, symmetric } = self.config;
         let graph = input.graph.ok_or(Error::NoInputGraph("PageRank"))?;
         let (pairs, mut values) =
-            pagerank_neighbours(graph.topology(), alpha, k, PAGERANK_EPSILON)?;
+            pagerank_neighbours(graph.topology(), alpha, k, PAGERANK_EPSILON, symmetric)?;
         values.iter_mut().for_each(|value| *value *= weight);
         let data = TensorData::new(values, [pairs.edges()]);
         let like = graph.weights();

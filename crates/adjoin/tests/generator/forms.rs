@@ -15,7 +15,7 @@ fn complete_candidates_streamed_or_written_out_are_the_same() {
     // 90 nodes are more than one pass keeps; one node is alone.
     let world = World::new(1, &[90, 1, 7]);
     let all = Candidates::Complete(world.batch.clone()).to_pairs(usize::MAX).unwrap();
-    let written = Prepared { candidates: Some(Candidates::Pairs(all)), graph: None };
+    let written = Prepared { candidates: Some(Candidates::Pairs(all)), ..Prepared::default() };
     let base = small(CandidateRule::Complete);
     for kind in SCORES {
         for form in [SampleForm::Exp, SampleForm::Softmax] {

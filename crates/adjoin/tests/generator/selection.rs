@@ -2,7 +2,7 @@
 
 use crate::{World, common::*, degrees, dense, generator, small, with_rule};
 use adjoin::{
-    CandidateRule, Csr, DggConfig, GraphInput, Key, Learner, Pass, SelfLoops,
+    CandidateRule, Csr, DggConfig, Error, GraphInput, Key, Learner, Pass, Prepared, SelfLoops,
     dgg::{Augment, DegreeRule, MergeRule, SampleConfig, SelectorConfig},
     kernels::selector::Step,
     learner::PageRankConfig,
@@ -230,6 +230,31 @@ fn kept_weights_multiply_the_scores_and_decide_the_ranks() {
             graph.indices()[best.unwrap()]
         };
         assert_eq!(first(one.topology(), &weights), first(kept.topology(), &all), "row {row}");
+    }
+}
+
+#[test]
+fn agreement_multiplies_the_scores_by_the_chance_of_one_class() {
+    let world = World::new(7, &[20, 9]);
+    let (features, graph) = (world.features().into(), world.adjacency());
+    let input = GraphInput::new(&features, Some(&graph), &world.batch);
+    let config = with_rule(&small(CandidateRule::InputEdges), DegreeRule::Fixed(100.0));
+    let plain = generator(&config).learn(&input, Pass::evaluate()).unwrap().adjacency;
+    let dgg = generator(&DggConfig { agreement: true, ..config });
+    let refused = dgg.learn(&input, Pass::evaluate()).unwrap_err();
+    assert_eq!(refused, Error::NoBeliefs);
+    // Sure of the first class, sure of the second, or undecided.
+    let of = |node: usize| [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]][node % 3];
+    let beliefs: Vec<f64> = (0..world.nodes()).flat_map(of).collect();
+    let beliefs = Some(tensor(&beliefs, [world.nodes(), 2]));
+    let prepared = Prepared { beliefs, ..Prepared::default() };
+    let learned = dgg.learn(&input.with_prepared(&prepared), Pass::evaluate()).unwrap().adjacency;
+    assert_eq!(plain.topology(), learned.topology());
+    let (before, after) = (values(plain.weights()), values(learned.weights()));
+    for (at, (i, j)) in plain.topology().iter().enumerate() {
+        let (a, b) = (of(i as usize), of(j as usize));
+        let same = (a[0] * b[0] + a[1] * b[1]).max(1e-6);
+        assert!((after[at] - before[at] * same).abs() < 1e-9, "({i}, {j})");
     }
 }
 

@@ -6,12 +6,13 @@ use crate::{
 };
 use adjoin::{
     Adjacency, Batch, CandidateRule, Dgg, DggConfig, GraphInput, Key, Learner, Metric, Pass,
+    Prepared,
     dgg::{
         DegreeConfig, DegreeRule, EncoderConfig, MergeRule, SampleConfig, SampleForm, Score,
         ScorerConfig, SelectorConfig, SelfLoopRule,
     },
 };
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, activation::softmax};
 
 const NODES: usize = 12;
 const INPUTS: usize = 5;
@@ -40,7 +41,9 @@ fn outcome(dgg: &Dgg, x: Tensor<2>, pass: Pass) -> Tensor<1> {
     let (graph, batch) = (input_graph(), Batch::of_sizes([7, 1, 4]));
     let graph = graph.filter(|i, j| batch_of(i) == batch_of(j)).unwrap();
     let features = x.into();
-    let input = GraphInput::new(&features, Some(&graph), &batch);
+    let beliefs = Some(softmax(tensor(&normals(9, NODES * 3), [NODES, 3]), 1));
+    let prepared = Prepared { beliefs, ..Prepared::default() };
+    let input = GraphInput::new(&features, Some(&graph), &batch).with_prepared(&prepared);
     let learned = dgg.learn(&input, pass).unwrap();
     let dense = learned.adjacency.to_dense().unwrap().reshape([NODES * NODES]);
     Tensor::cat(vec![dense, learned.degrees.unwrap()], 0)
@@ -73,6 +76,10 @@ fn check(name: &str, config: &DggConfig) {
     for weights in [&dgg.scorer.scale, &dgg.scorer.output].into_iter().flatten() {
         let grad = weights.val().grad(&grads).map(|g| values(&g));
         assert!(reached(grad), "{name}: d/dscore vanishes");
+    }
+    if let Some(exponent) = &dgg.agreement.exponent {
+        let grad = exponent.val().grad(&grads).map(|g| values(&g));
+        assert!(reached(grad), "{name}: d/dgamma vanishes");
     }
     if let Some(mix) = &dgg.merge.mix {
         assert!(reached(mix.val().grad(&grads).map(|g| values(&g))), "{name}: mix");
@@ -120,7 +127,7 @@ fn every_switch() {
         change(&mut config);
         config
     };
-    let switches: [(&str, DggConfig); 13] = [
+    let switches: [(&str, DggConfig); 14] = [
         ("messages", with(&|c| c.scorer = ScorerConfig { messages: true, ..mlp.clone() })),
         (
             "edge features",
@@ -133,6 +140,7 @@ fn every_switch() {
                 c.scorer = ScorerConfig { messages: true, edge_features: true, ..mlp.clone() };
             }),
         ),
+        ("agreement", with(&|c| c.agreement = true)),
         ("symmetric", with(&|c| c.symmetric = true)),
         ("symmetric noise", with(&|c| c.sample.symmetric_noise = true)),
         ("edge dropout", with(&|c| c.edge_dropout = 0.2)),

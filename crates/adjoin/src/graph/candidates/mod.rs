@@ -62,7 +62,7 @@ impl Candidates {
     /// # Errors
     /// If the graph is not square, `alpha` or `epsilon` is outside (0, 1), or `k` is 0.
     pub fn pagerank(graph: &Csr, alpha: f64, k: usize, epsilon: f64) -> Result<Self> {
-        pagerank_neighbours(graph, alpha, k, epsilon).map(|(pairs, _)| Self::Pairs(pairs))
+        pagerank_neighbours(graph, alpha, k, epsilon, false).map(|(pairs, _)| Self::Pairs(pairs))
     }
 
     /// The pairs of either. Whatever is joined to [`Complete`](Self::Complete) is complete, if its

@@ -40,6 +40,9 @@ pub fn approximate_pagerank(
 
 /// For every node, the `k` other nodes of highest approximate PageRank, and those values row by row.
 ///
+/// With `symmetric`, the values are `pi_ij sqrt(d_i / d_j)`, those of the walk with the symmetric step
+/// `D^-1/2 A D^-1/2`: what a walk finds at popular nodes only because they are popular counts less.
+///
 /// # Errors
 /// If the graph is not square, `alpha` or `epsilon` is outside (0, 1), or `k` is 0.
 pub fn pagerank_neighbours(
@@ -47,6 +50,7 @@ pub fn pagerank_neighbours(
     alpha: f64,
     k: usize,
     epsilon: f64,
+    symmetric: bool,
 ) -> Result<(Csr, Vec<f64>)> {
     check(graph, alpha, epsilon)?;
     positive("k", k)?;
@@ -59,6 +63,11 @@ pub fn pagerank_neighbours(
                 push.run(node);
                 ranked.clear();
                 ranked.extend(push.settled().filter(|&(other, _)| other != node));
+                if symmetric {
+                    let degree = |node: u32| graph.degree(node as usize).max(1) as f64;
+                    let scale = |other| (degree(node) / degree(other)).sqrt();
+                    ranked.iter_mut().for_each(|(other, value)| *value *= scale(*other));
+                }
                 keep_top(ranked, k);
                 ranked.iter().copied().unzip()
             },

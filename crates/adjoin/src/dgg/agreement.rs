@@ -1,0 +1,50 @@
+//! Agreement of beliefs: `log p_ij + gamma log <b_i, b_j>`.
+
+use crate::{
+    Csr, Error, GraphInput, Result, Start,
+    kernels::{pairs::Similarity, random::Key},
+    ops,
+};
+use burn::{
+    module::{Module, Param},
+    tensor::{Device, Tensor, activation::softplus},
+};
+
+/// Nodes that surely differ are kept apart by this much, not infinitely far.
+const LEAST_AGREEMENT: f64 = 1e-6;
+
+/// Where the exponent starts, before the softplus: `softplus(ln(e - 1)) = 1`.
+const ONE: f64 = 0.541_324_854_612_918;
+
+/// Raises the scores of nodes that are believed to be of one class.
+///
+/// Beliefs are class probabilities that a network without a learned graph gave; they are constants
+/// here. `<b_i, b_j>` is then the probability that both are of the same class, if they are told apart
+/// independently: near 1 for two sure nodes that agree, small for nodes that differ *and* for nodes about
+/// which nothing is known, which so rely on themselves.
+#[derive(Module, Debug)]
+pub struct Agreement {
+    /// `gamma = softplus(theta)`, `[1]`; none when beliefs are not asked for.
+    pub exponent: Option<Param<Tensor<1>>>,
+}
+
+impl Agreement {
+    pub(super) fn init(wanted: bool, device: &Device) -> Self {
+        let start = || Start::Constant(ONE).tensor([1], [1, 1], Key::new(0), device);
+        Self { exponent: wanted.then(|| Param::from_tensor(start())) }
+    }
+
+    /// The scores `[pairs]` with the agreement of each pair; gradients flow to the scores and to gamma.
+    pub(super) fn forward(
+        &self,
+        log_scores: Tensor<1>,
+        pairs: &Csr,
+        input: &GraphInput,
+    ) -> Result<Tensor<1>> {
+        let Some(exponent) = &self.exponent else { return Ok(log_scores) };
+        let beliefs = input.prepared.and_then(|prepared| prepared.beliefs.as_ref());
+        let beliefs = beliefs.ok_or(Error::NoBeliefs)?;
+        let same = ops::pair_similarity(pairs, Similarity::Dot, beliefs)?;
+        Ok(log_scores + same.clamp_min(LEAST_AGREEMENT).log() * softplus(exponent.val(), 1.0))
+    }
+}
