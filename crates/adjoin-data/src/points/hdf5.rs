@@ -101,15 +101,22 @@ mod reader {
 
     /// The elements of a dataset, row-major, and its shape.
     fn array<T: H5Type>(path: &Path, bytes: Arc<[u8]>, name: &str) -> Result<(Vec<T>, Vec<usize>)> {
-        let limit = MAX_SHAPE_BYTES as usize;
+        // Deflate makes data at most 1032 times smaller: what claims to be larger is not there.
+        let limit = bytes.len().saturating_mul(1032).min(MAX_SHAPE_BYTES as usize);
         let options = OpenOptions::default().with_max_read_bytes(limit).with_max_chunk_bytes(limit);
-        let read = Hdf5File::from_shared_bytes_with_options(bytes, options)
-            .and_then(|file| file.dataset(name))
-            .and_then(|dataset| dataset.read_array::<T>());
-        let array = read.map_err(|error| {
+        let damaged = |what: String| {
             let help = "the file is truncated, damaged or of another kind: get it again";
-            At::file(path).field(name).error(error.to_string(), help)
-        })?;
+            At::file(path).field(name).error(what, help)
+        };
+        let length = bytes.len() as u64;
+        let file = Hdf5File::from_shared_bytes_with_options(bytes, options);
+        let file = file.map_err(|error| damaged(error.to_string()))?;
+        let expected = file.superblock().eof_address;
+        if length < expected {
+            return Err(damaged(format!("the file has {length} of {expected} bytes")));
+        }
+        let read = file.dataset(name).and_then(|dataset| dataset.read_array::<T>());
+        let array = read.map_err(|error| damaged(error.to_string()))?;
         let shape = array.shape().to_vec();
         Ok((array.into_iter().collect(), shape))
     }
