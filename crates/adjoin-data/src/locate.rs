@@ -69,12 +69,12 @@ pub(crate) struct ByHand {
 }
 
 impl ByHand {
-    /// The first home there is. The error says which files belong where: in the user's cache, which is
-    /// there on every system.
-    pub fn folder(&self, locations: &Locations) -> Result<PathBuf> {
+    /// The first home that `holds` the files. The error says which belong where: in the user's cache,
+    /// which is there on every system.
+    pub fn folder(&self, locations: &Locations, holds: impl Fn(&Path) -> bool) -> Result<PathBuf> {
         let mut looked: Vec<PathBuf> =
             locations.folders().iter().map(|folder| folder.join(self.home)).collect();
-        if let Some(found) = looked.iter().position(|home| home.is_dir()) {
+        if let Some(found) = looked.iter().position(|home| holds(home)) {
             return Ok(looked.swap_remove(found));
         }
         let home = looked.last().cloned().unwrap_or_else(|| Path::new("data").join(self.home));

@@ -53,6 +53,15 @@ fn a_missing_dataset_says_which_files_belong_where() {
     for part in [known.source, known.files, "/none/cache/modelnet40"] {
         assert!(text.contains(part), "`{part}` is not in: {text}");
     }
+    // A folder without its files is as good as none; one with some of them is told which is missing.
+    let root = tempfile::tempdir().unwrap();
+    let home = root.path().join("modelnet40");
+    fs::create_dir(&home).unwrap();
+    let there = Locations { cache: Some(root.path().into()), ..Default::default() };
+    assert!(matches!(load("modelnet40", &there).unwrap_err(), Error::Missing { .. }));
+    write(home.join("train_points_i16.npy"), "");
+    let text = load("modelnet40", &there).unwrap_err().to_string();
+    assert!(text.contains("cannot open") && text.contains("classes.txt"), "{text}");
 }
 
 #[test]

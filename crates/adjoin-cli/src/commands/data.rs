@@ -154,9 +154,11 @@ fn points_listing() -> String {
     table(&rows)
 }
 
-/// True for the name of a dataset of point clouds, and for a folder that holds some.
+/// True for the name of a dataset of point clouds, and for a folder that holds some: not for a graph.
 fn is_points(name: &str) -> bool {
-    points::find(name).is_ok() || points::is_points(Path::new(name))
+    let path = Path::new(name);
+    let is_graph = || adjoin_data::find(name).is_ok() || path.join("nodes.csv").is_file();
+    points::find(name).is_ok() || !is_graph() && points::is_points(path)
 }
 
 fn points_info(name: &str, locations: &Locations) -> Done {

@@ -44,8 +44,8 @@ impl KnownPoints {
 const ALL: [KnownPoints; 2] = [
     KnownPoints {
         name: "shapes",
-        about: "solids in any pose, noisy and incomplete (generated)",
-        shapes: [336, 48, 96],
+        about: "solids, turned, noisy and incomplete (generated)",
+        shapes: [420, 60, 120],
         points: 1024,
         classes: 12,
         licence: "made by this program",
@@ -111,7 +111,8 @@ pub fn load_with(
         return shapes(&ShapesConfig::default());
     }
     let KnownPoints { name, source, home, files, .. } = known;
-    let mut dataset = by_path(&ByHand { name, source, home, files }.folder(locations)?, config)?;
+    let by_hand = ByHand { name, source, home, files };
+    let mut dataset = by_path(&by_hand.folder(locations, is_points)?, config)?;
     dataset.name = name.to_string();
     Ok(dataset)
 }

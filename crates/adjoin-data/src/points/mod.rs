@@ -6,7 +6,7 @@
 //! use adjoin_data::{Locations, points};
 //!
 //! let shapes = points::load("shapes", &Locations::default())?; // made on the spot: no file
-//! assert_eq!((shapes.classes(), shapes.split.train.len(), shapes.points()), (12, 336, [1024; 2]));
+//! assert_eq!((shapes.classes(), shapes.split.train.len(), shapes.points()), (12, 420, [1024; 2]));
 //! let quick = shapes.subset([5, 2, 2], 0)?.with_points(256, points::Sampling::First)?;
 //! assert_eq!((quick.clouds.len(), quick.points()), (108, [256; 2]));
 //! # Ok::<(), adjoin_data::Error>(())

@@ -183,7 +183,7 @@ pub fn load_with(
         return crowd(&CrowdConfig::default());
     }
     let KnownTrajectories { name, source, home, files, .. } = known;
-    read(&known, &ByHand { name, source, home, files }.folder(locations)?)
+    read(&known, &ByHand { name, source, home, files }.folder(locations, Path::is_dir)?)
 }
 
 fn by_path(path: &Path, table: &TableConfig) -> Result<TrajectoryDataset> {
