@@ -265,10 +265,10 @@ mod tests {
 
     #[test]
     fn every_class_can_be_made() {
-        for class in 0..NAMES.len() {
+        for (class, name) in NAMES.iter().enumerate() {
             let points = drawn(&Surface::new(class, &mut SplitMix64::new(class as u64)).unwrap());
             let far = points.iter().flatten().fold(0.0f64, |far, value| far.max(value.abs()));
-            assert!((0.8..2.0).contains(&far), "{}: {far}", NAMES[class]);
+            assert!((0.8..2.0).contains(&far), "{name}: {far}");
         }
     }
 

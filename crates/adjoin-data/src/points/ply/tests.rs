@@ -72,7 +72,7 @@ fn every_cut_is_refused() {
         );
     }
     let text = text();
-    let error = parse(text[..text.len() - 4].as_bytes()).unwrap_err().to_string();
+    let error = parse(&text.as_bytes()[..text.len() - 4]).unwrap_err().to_string();
     assert!(error.contains("line 20: the file ends after 0 of 1 rows of `face`"), "{error}");
 }
 
