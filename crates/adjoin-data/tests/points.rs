@@ -234,8 +234,8 @@ mod with_hdf5 {
             let error = modelnet40_hdf5(root.path()).unwrap_err().to_string();
             assert!(error.contains("ply_data_train0.h5, field `data`"), "{error}");
         }
-        // No byte, changed, makes it panic.
-        for place in 0..whole.len() {
+        // A changed byte may go unnoticed or be refused, but nothing panics.
+        for place in (0..whole.len()).step_by(5) {
             let mut changed = whole.clone();
             changed[place] ^= 0xff;
             fs::write(&file, &changed).unwrap();
