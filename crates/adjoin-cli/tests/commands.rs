@@ -116,6 +116,11 @@ fn data_is_listed_described_and_converted() {
     let info = succeed(place, &["data", "info", "cora"]);
     assert!(info.contains("2708") && info.contains("140 / 500 / 1000"), "{info}");
     assert!(succeed(place, &["data", "fetch", "cora"]).contains("inside the program"));
+    assert!(list.contains("shapes") && list.contains("modelnet40"), "{list}");
+    let info = succeed(place, &["data", "info", "shapes"]);
+    assert!(info.contains("12: sphere, ") && info.contains("420 / 60 / 120"), "{info}");
+    let error = fail(place, &["data", "fetch", "modelnet40"], 1);
+    assert!(error.contains("train,test}_points_i16.npy"), "{error}");
     let ring = graph(place, 0);
     let ring = ring.to_str().unwrap();
     succeed(place, &["data", "convert", ring, "ring.npz", "--format", "npz"]);

@@ -5,8 +5,8 @@ use crate::{
     table::table,
 };
 use adjoin_data::{
-    Existing, FetchOptions, Locations, Progress, fetch, list, load, trajectory, write_csv_folder,
-    write_npz,
+    Existing, FetchOptions, Locations, Progress, fetch, list, load, points, trajectory,
+    write_csv_folder, write_npz,
 };
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{HumanBytes, ProgressBar};
@@ -20,6 +20,8 @@ Examples:
   adjoin data info citeseer
   adjoin data info zara1
       a dataset of trajectories
+  adjoin data info shapes
+      a dataset of point clouds
   adjoin data fetch pubmed
   adjoin data convert cora ./cora-csv --format csv
       a folder as you would write it for your own graph
@@ -78,8 +80,11 @@ impl Data {
     pub fn run(self) -> Done {
         let locations = Locations::from_environment(self.data_dir);
         match self.action {
-            Action::List => print(format!("{}\n{}", listing(), trajectory_listing())),
+            Action::List => {
+                print(format!("{}\n{}\n{}", listing(), trajectory_listing(), points_listing()))
+            }
             Action::Info { name } if is_trajectory(&name) => trajectory_info(&name, &locations),
+            Action::Info { name } if is_points(&name) => points_info(&name, &locations),
             Action::Info { name } => info(&name, &locations),
             Action::Fetch { name, no_pip } => download(&name, no_pip, locations),
             Action::Convert { name, out, format, overwrite } => {
@@ -132,6 +137,47 @@ fn trajectory_listing() -> String {
         rows.push(row);
     }
     table(&rows)
+}
+
+fn points_listing() -> String {
+    let head = ["name", "train", "valid", "test", "points", "classes", "what", "how to get it"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for known in points::list() {
+        let mut row = vec![known.name.into()];
+        let [train, valid, test] = known.shapes;
+        let counts = [train, valid, test, known.points, known.classes];
+        row.extend(counts.map(|count| count.to_string()));
+        row.push(known.about.into());
+        row.push(if known.is_embedded() { "inside the program".into() } else { "by hand".into() });
+        rows.push(row);
+    }
+    table(&rows)
+}
+
+/// True for the name of a dataset of point clouds, and for a folder that holds some: not for a graph.
+fn is_points(name: &str) -> bool {
+    let path = Path::new(name);
+    let is_graph = || adjoin_data::find(name).is_ok() || path.join("nodes.csv").is_file();
+    points::find(name).is_ok() || !is_graph() && points::is_points(path)
+}
+
+fn points_info(name: &str, locations: &Locations) -> Done {
+    let dataset = points::load(name, locations)?;
+    let parts = dataset.parts().map(|(_, shapes)| shapes.len().to_string()).join(" / ");
+    let [fewest, most] = dataset.points();
+    let mut rows = vec![
+        ("name", dataset.name.clone()),
+        ("shapes", dataset.clouds.len().to_string()),
+        ("points", if fewest == most { most.to_string() } else { format!("{fewest} to {most}") }),
+        ("classes", format!("{}: {}", dataset.classes(), dataset.class_names.join(", "))),
+        ("split", format!("{} ({parts}, {})", dataset.split.name, dataset.split.hash())),
+        ("fingerprint", dataset.fingerprint()),
+    ];
+    if let Ok(known) = points::find(name) {
+        rows.push(("source", known.source.into()));
+        rows.push(("licence", known.licence.into()));
+    }
+    print_facts(&rows)
 }
 
 /// True for the name of a dataset of trajectories, and for a CSV file: graphs are in folders of them.
@@ -194,16 +240,23 @@ fn print_facts(rows: &[(&str, String)]) -> Done {
     print(rows.iter().map(|(key, value)| format!("{key:<13}{value}\n")).collect::<String>())
 }
 
+/// What to do about a dataset that is put in place by hand, or made on the spot (without a home).
+fn no_download(name: &str, source: &str, home: &str, files: &str) -> Done {
+    if home.is_empty() {
+        return print(format!("{name} is inside the program: nothing to fetch\n"));
+    }
+    Err(Failure::Failed(format!(
+        "{name} cannot be downloaded by this program; get it from {source} and put into the folder \
+         {home} of a data folder: {files}"
+    )))
+}
+
 fn download(name: &str, no_pip: bool, locations: Locations) -> Done {
     if let Ok(known) = trajectory::find(name) {
-        return match known.is_embedded() {
-            true => print(format!("{} is inside the program: nothing to fetch\n", known.name)),
-            false => Err(Failure::Failed(format!(
-                "{} cannot be downloaded by this program; get it from {} and put into the \
-                 folder {} of a data folder: {}",
-                known.name, known.source, known.home, known.files
-            ))),
-        };
+        return no_download(known.name, known.source, known.home, known.files);
+    }
+    if let Ok(known) = points::find(name) {
+        return no_download(known.name, known.source, known.home, known.files);
     }
     let known = adjoin_data::find(name)?;
     if known.is_embedded() {
