@@ -3,7 +3,7 @@
 use super::{Best, NodeData, Trainer};
 use crate::{
     Config, Error, Result,
-    checkpoint::{Checkpoint, Identity, Progress},
+    checkpoint::{self, Shelf},
     labels::SplitLabels,
     record::{EpochRecord, GraphRecord, RunRecord, SeedRecord},
     seeds::side_by_side,
@@ -11,13 +11,7 @@ use crate::{
 use adjoin::Csr;
 use adjoin_data::{NodeDataset, Split};
 use burn::tensor::{Device, Tensor};
-use std::{
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
-
-/// A crash loses at most this much work.
-const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(20);
+use std::path::Path;
 
 /// A dataset, a split, a configuration and seeds.
 #[derive(Clone, Debug)]
@@ -111,38 +105,13 @@ impl Experiment<'_> {
         labels: &SplitLabels,
         device: &Device,
         observer: &dyn Observer,
-        shelf: Option<&Shelf>,
+        shelf: Option<&Shelf<Config>>,
     ) -> Result<SeedOutcome> {
         let SplitLabels { training, validation, test } = labels;
         let mut trainer = Trainer::new(self.config, data, training, validation, seed, device)?;
-        let mut progress = match shelf {
-            Some(shelf) => shelf.restore(&mut trainer)?,
-            None => Progress::default(),
-        };
-        let started = Instant::now();
-        let before = progress.elapsed;
-        let mut saved = Instant::now();
-        while !trainer.is_finished() {
-            let stop = observer.stop();
-            if let Some(shelf) = shelf
-                && trainer.epoch() > 0
-                && (stop || saved.elapsed() > BETWEEN_CHECKPOINTS)
-            {
-                progress.elapsed = before + started.elapsed();
-                shelf.save(&trainer, &progress)?;
-                saved = Instant::now();
-            }
-            if stop {
-                return Err(Error::Interrupted { epoch: trainer.epoch(), seed });
-            }
-            let record = trainer.step()?;
-            observer.epoch(seed, &record, self.config.train.epochs);
-            progress.curve.push(record);
-        }
-        progress.elapsed = before + started.elapsed();
-        if let Some(shelf) = shelf.filter(|_| trainer.epoch() > 0) {
-            shelf.save(&trainer, &progress)?;
-        }
+        let most = self.config.train.epochs;
+        let seen = |record: &EpochRecord| observer.epoch(seed, record, most);
+        let progress = checkpoint::train(&mut trainer, shelf, || observer.stop(), seen)?;
         let epochs = trainer.epoch();
         let step_seconds = trainer.step_time().as_secs_f64() / epochs.max(1) as f64;
         let best = trainer.best().cloned().ok_or_else(|| Error::Config {
@@ -216,40 +185,6 @@ impl Experiment<'_> {
             degrees: learned.degrees.as_ref().map(floats).unwrap_or_default(),
         })
     }
-}
-
-/// Where the checkpoints of an experiment are, and what they must agree with.
-struct Shelf<'a> {
-    folder: &'a Path,
-    dataset: String,
-    split: String,
-    config: &'a Config,
-}
-
-impl Shelf<'_> {
-    fn identity(&self, seed: u64) -> Identity<'_> {
-        Identity { config: self.config, dataset: &self.dataset, split: &self.split, seed }
-    }
-
-    fn save(&self, trainer: &Trainer, progress: &Progress) -> Result<()> {
-        let checkpoint = Checkpoint::of(trainer, progress, self.identity(trainer.seed))?;
-        checkpoint.save(&checkpoint_path(self.folder, trainer.seed))
-    }
-
-    fn restore(&self, trainer: &mut Trainer) -> Result<Progress> {
-        let path = checkpoint_path(self.folder, trainer.seed);
-        if !path.exists() {
-            return Ok(Progress::default());
-        }
-        let checkpoint = Checkpoint::load(&path)?;
-        checkpoint.check(self.identity(trainer.seed))?;
-        checkpoint.restore(trainer)
-    }
-}
-
-/// Where the checkpoint of a seed is in the folder of its run.
-pub(crate) fn checkpoint_path(folder: &Path, seed: u64) -> PathBuf {
-    folder.join(format!("seed-{seed}.safetensors"))
 }
 
 fn floats(values: &Tensor<1>) -> Vec<f32> {

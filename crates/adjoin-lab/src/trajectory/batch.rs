@@ -45,6 +45,9 @@ pub struct SceneBatch {
     pub shares: Tensor<2>,
     /// Last observed position of every agent.
     pub origins: Vec<[f32; 2]>,
+    /// What a network makes of the nodes whatever is learned, if it was asked before
+    /// ([`Trainable::constants`](super::Trainable::constants)).
+    pub constants: Option<Tensor<2>>,
 }
 
 impl SceneBatch {
@@ -133,6 +136,7 @@ impl SceneBatch {
             targets: matrix(targets, 2 * predicted),
             shares: matrix(shares, 1),
             origins,
+            constants: None,
             scenes,
         })
     }

@@ -2,11 +2,13 @@
 
 use super::{
     Forecast, Forecaster, GENERATOR_FEATURES, InputGraph, Likelihood, Sampling, SceneBatch,
-    SocialStgcnn, TrajectoryConfig, gaussian, kernel_graph, negative_log_likelihood,
+    SocialStgcnn, Trainable, TrajectoryConfig, gaussian, kernel_graph, negative_log_likelihood,
     place_negative_log_likelihood,
 };
 use crate::{AnyLearner, Error, Result};
-use adjoin::{Candidates, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared};
+use adjoin::{
+    Adjacency, Candidates, EdgeScores, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared,
+};
 use burn::{
     module::{Module, ParamId, list_param_ids},
     tensor::{Device, Tensor},
@@ -87,33 +89,23 @@ impl SocialModel {
     /// # Errors
     /// If batch and model do not fit.
     pub fn forward(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<2>> {
-        let graph = self.learn(batch, pass.child(1))?;
-        Ok(self.network.forward(batch, &graph.adjacency, pass.child(2))?)
+        Ok(self.predict(batch, pass)?.0)
+    }
+
+    /// The same with the scores of the edges, if the learner has any.
+    fn predict(&self, batch: &SceneBatch, pass: Pass) -> Result<(Tensor<2>, Option<EdgeScores>)> {
+        let (spread, scores) = match &batch.constants {
+            Some(spread) => (spread.clone(), None),
+            None => {
+                let graph = self.learn(batch, pass.child(1))?;
+                (self.network.spread(batch, &graph.adjacency)?, graph.scores)
+            }
+        };
+        Ok((self.network.predict(batch, spread, pass.child(2))?, scores))
     }
 }
 
 impl Forecaster for SocialModel {
-    fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
-        let graph = self.learn(batch, pass.child(1))?;
-        let parameters = self.network.forward(batch, &graph.adjacency, pass.child(2))?;
-        let likelihood = match self.likelihood {
-            Likelihood::Steps => negative_log_likelihood,
-            Likelihood::Places => place_negative_log_likelihood,
-        };
-        let losses = likelihood(&parameters, &batch.targets);
-        let loss = (losses.clone() * batch.shares.clone()).sum();
-        let hard = matches!(self.learner, AnyLearner::Dgm(_)) && self.reinforced > 0.0;
-        match graph.scores.filter(|_| hard && pass.has_noise()) {
-            Some(scores) => {
-                let nodes: Vec<u32> = (0..batch.nodes() as u32).collect();
-                let advantages = advantages(batch, &losses);
-                let reinforced = adjoin::loss::reinforce(&scores, &nodes, &advantages)?;
-                Ok(loss + reinforced * self.reinforced)
-            }
-            None => Ok(loss),
-        }
-    }
-
     fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>> {
         let parameters = self.forward(batch, Pass::evaluate())?.into_data().convert::<f32>();
         let parameters: Vec<f32> = parameters.iter::<f32>().collect();
@@ -130,6 +122,45 @@ impl Forecaster for SocialModel {
             )
         };
         Ok(batch.scenes.ranges().enumerate().map(of_scene).collect())
+    }
+
+    fn graphs(&self, batch: &SceneBatch) -> Result<LearnedGraph> {
+        self.learn(batch, Pass::evaluate().child(1))
+    }
+
+    fn published_graphs(&self, batch: &SceneBatch) -> Result<Adjacency> {
+        kernel_graph(batch)
+    }
+}
+
+impl Trainable for SocialModel {
+    fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
+        let (parameters, scores) = self.predict(batch, pass)?;
+        let likelihood = match self.likelihood {
+            Likelihood::Steps => negative_log_likelihood,
+            Likelihood::Places => place_negative_log_likelihood,
+        };
+        let losses = likelihood(&parameters, &batch.targets);
+        let loss = (losses.clone() * batch.shares.clone()).sum();
+        let hard = matches!(self.learner, AnyLearner::Dgm(_)) && self.reinforced > 0.0;
+        match scores.filter(|_| hard && pass.has_noise()) {
+            Some(scores) => {
+                let nodes: Vec<u32> = (0..batch.nodes() as u32).collect();
+                let advantages = advantages(batch, &losses);
+                let reinforced = adjoin::loss::reinforce(&scores, &nodes, &advantages)?;
+                Ok(loss + reinforced * self.reinforced)
+            }
+            None => Ok(loss),
+        }
+    }
+
+    /// Without a learner the graph is a constant, and so is what it makes of the steps.
+    fn constants(&self, batch: &SceneBatch) -> Result<Option<Tensor<2>>> {
+        if !matches!(self.learner, AnyLearner::None(_)) {
+            return Ok(None);
+        }
+        let graph = self.learn(batch, Pass::evaluate())?;
+        Ok(Some(self.network.spread(batch, &graph.adjacency)?))
     }
 
     fn learner_parameters(&self) -> Vec<ParamId> {
