@@ -11,7 +11,7 @@ use adjoin::{
 };
 use burn::{
     module::{Module, ParamId, list_param_ids},
-    tensor::{Device, Tensor},
+    tensor::{Device, Tensor, TensorData},
 };
 
 /// Candidate pairs of all frames of a batch are listed up to this many.
@@ -34,6 +34,7 @@ pub struct SocialModel {
     likelihood: Likelihood,
     #[module(skip)]
     sampling: Sampling,
+    relative: bool,
     reinforced: f64,
 }
 
@@ -59,6 +60,7 @@ impl SocialModel {
             graph: config.graph,
             likelihood: config.likelihood,
             sampling: config.sampling,
+            relative: config.relative,
             reinforced: config.reinforced,
         })
     }
@@ -101,7 +103,12 @@ impl SocialModel {
                 (self.network.spread(batch, &graph.adjacency)?, graph.scores)
             }
         };
-        Ok((self.network.predict(batch, spread, pass.child(2))?, scores))
+        let parameters = self.network.predict(batch, spread, pass.child(2))?;
+        let parameters = match self.relative {
+            true => parameters + carried_on(batch),
+            false => parameters,
+        };
+        Ok((parameters, scores))
     }
 }
 
@@ -166,6 +173,17 @@ impl Trainable for SocialModel {
     fn learner_parameters(&self) -> Vec<ParamId> {
         list_param_ids(&self.learner)
     }
+}
+
+/// The parameters of everybody going on as in the last observed step: it is the mean of every predicted
+/// one, `[agents, 5 predicted]`.
+fn carried_on(batch: &SceneBatch) -> Tensor<2> {
+    let (steps, width) = (batch.predicted, gaussian::PARAMETERS * batch.predicted);
+    let of_axis = |axis: usize, at: usize| f64::from(u8::from(at / steps == axis));
+    let places: Vec<f64> = (0..2 * width).map(|at| of_axis(at / width, at % width)).collect();
+    let last = batch.last_steps.clone();
+    let places = TensorData::new(places, [2, width]);
+    last.clone().matmul(Tensor::from_data(places, (&last.device(), last.dtype())))
 }
 
 /// What hard graphs are rewarded with: by how much an agent was better predicted than the average agent

@@ -101,7 +101,10 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
         }
         Ok(Self {
             config,
-            constants: constants(&fixed, &dataset.train, lengths, device)?,
+            constants: match config.turn {
+                true => None,
+                false => constants(&fixed, &dataset.train, lengths, device)?,
+            },
             scenes: &dataset.train,
             valid_scenes: &dataset.valid,
             valid,
@@ -185,7 +188,14 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
     }
 
     fn train_step(&mut self, members: &[u32]) -> Result<f64> {
-        let scenes: Vec<&Scene> = members.iter().map(|&at| &self.scenes[at as usize]).collect();
+        let turned: Vec<Scene> = match self.config.turn {
+            true => members.iter().map(|&at| self.turned(at)).collect(),
+            false => Vec::new(),
+        };
+        let scenes: Vec<&Scene> = match self.config.turn {
+            true => turned.iter().collect(),
+            false => members.iter().map(|&at| &self.scenes[at as usize]).collect(),
+        };
         let mut batch = SceneBatch::new(&scenes, self.lengths, &self.device)?;
         batch.constants = self.constants.as_ref().map(|all| {
             let rows: Vec<f32> =
@@ -209,6 +219,19 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
             self.model = optimiser.step(rate * factor, self.model.clone(), grads);
         }
         Ok(value)
+    }
+
+    /// A training scene, turned around the origin and mirrored as chance has it in this epoch.
+    fn turned(&self, at: u32) -> Scene {
+        let key = Key::new(self.seed).child(0x7412).child(self.epoch as u64).child(u64::from(at));
+        let (sin, cos) = (std::f64::consts::TAU * key.uniform(0)).sin_cos();
+        let side = if key.uniform(1) < 0.5 { -1.0 } else { 1.0 };
+        let mut scene = self.scenes[at as usize].clone();
+        for place in &mut scene.positions {
+            let [x, y] = [f64::from(place[0]) * side, f64::from(place[1])];
+            *place = [(cos * x - sin * y) as f32, (sin * x + cos * y) as f32];
+        }
+        scene
     }
 
     fn finite(&self, stage: &'static str, value: f64) -> Result<()> {
