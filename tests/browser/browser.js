@@ -3,8 +3,6 @@
 import { chromium } from "playwright-core";
 import { pathToFileURL } from "node:url";
 
-const ADDRESS = pathToFileURL(process.env.REPORT).href;
-
 export const WIDE = { width: 1280, height: 900 };
 export const PHONE = { width: 360, height: 740 };
 
@@ -16,13 +14,14 @@ export function launch() {
   });
 }
 
-// The report in a fresh context; `trouble` collects console errors, exceptions and requests to elsewhere.
-export async function open(browser, options = {}) {
+// A report in a fresh context; `trouble` collects console errors, exceptions and requests to elsewhere.
+export async function open(browser, report, options = {}) {
+  const address = pathToFileURL(report).href;
   const context = await browser.newContext({ viewport: WIDE, reducedMotion: "reduce", ...options });
   const trouble = [];
   await context.route("**/*", (route) => {
     const url = route.request().url();
-    if (url === ADDRESS) return route.continue();
+    if (url === address) return route.continue();
     if (!url.startsWith("data:")) trouble.push(`request: ${url}`);
     return route.abort();
   });
@@ -35,7 +34,7 @@ export async function open(browser, options = {}) {
     trouble.push(`dialog: ${dialog.message()}`);
     return dialog.dismiss();
   });
-  await page.goto(ADDRESS);
+  await page.goto(address);
   if (options.javaScriptEnabled !== false) await page.waitForSelector('[data-chart="loss"] svg, #curves > .note');
   return { page, context, trouble };
 }

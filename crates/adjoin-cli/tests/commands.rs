@@ -142,3 +142,31 @@ fn shells_are_completed() {
         assert!(script.contains("first-seed"), "{shell}");
     }
 }
+
+/// Real data, when it is there: a finished cell of a table is not trained again.
+#[test]
+fn cells_of_the_table_of_trajectories_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let error = fail(place, &["reproduce", "node", "--keep", "cells"], 2);
+    assert!(error.contains("trajectory"), "{error}");
+    let error = fail(place, &["reproduce", "trajectory", "--datasets", "cora"], 2);
+    assert!(error.contains("zara1"), "{error}");
+    let Some(data) = std::env::var_os("ADJOIN_DATA").map(std::path::PathBuf::from) else {
+        eprintln!("skipped: cells_of_the_table_of_trajectories_are_kept (ADJOIN_DATA is not set)");
+        return;
+    };
+    let words = ["reproduce", "trajectory", "--datasets", "eth", "--learners", "kernel,dgg"];
+    let more = ["--seeds", "1", "--epochs", "1", "--keep", "cells", "--quiet", "--data-dir"];
+    let words = [&words[..], &more, &[data.to_str().unwrap()]].concat();
+    let rows = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.starts_with("| eth")).map(String::from).collect()
+    };
+    let first = succeed(place, &words);
+    assert!(first.contains("**reduced**") && first.contains("0.64 / 1.11"), "{first}");
+    assert_eq!(rows(&first).len(), 4, "{first}");
+    let cell = place.join("cells/eth-social-stgcnn-dgg/record.json");
+    let written = fs::metadata(&cell).unwrap().modified().unwrap();
+    assert_eq!(rows(&succeed(place, &words)), rows(&first));
+    assert_eq!(fs::metadata(&cell).unwrap().modified().unwrap(), written);
+}

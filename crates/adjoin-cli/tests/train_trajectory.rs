@@ -110,8 +110,10 @@ fn learners_are_compared_with_the_first_and_with_walking_straight_on() {
     for learner in ["kernel", "dgg"] {
         assert!(out.join(learner).join("seed-5.safetensors").is_file());
     }
+    assert!(out.join("report.html").is_file() && out.join("dgg/report.html").is_file());
     // What is made for nodes says so.
-    let error = fail(folder.path(), &["report", "runs/crowd-social-stgcnn-kernel_dgg"], 1);
+    let words = ["graph", "runs/crowd-social-stgcnn-kernel_dgg/dgg", "--format", "csv"];
+    let error = fail(folder.path(), &words, 1);
     assert!(error.contains("--task trajectory"), "{error}");
 }
 
@@ -153,8 +155,8 @@ fn wrong_words_are_explained() {
     assert!(error.contains("magic") && error.contains("kernel"), "{error}");
     let error = refused(&["--split", "public"]);
     assert!(error.contains("--split") && error.contains("--dataset"), "{error}");
-    let error = refused(&["--resume", "runs/x"]);
-    assert!(error.contains("--resume"), "{error}");
+    let error = fail(folder.path(), &["train", "--resume", "runs/x"], 1);
+    assert!(error.contains("no folder of a run"), "{error}");
     let error = refused(&["--set", "train.epoch=3"]);
     assert!(error.contains("did you mean `epochs`"), "{error}");
     let error = refused(&["--set", "train.epochs=0"]);
@@ -165,7 +167,104 @@ fn wrong_words_are_explained() {
     assert_eq!(left, 0, "nothing is left behind");
 }
 
-/// Ctrl-C ends a long run soon, with an error and without leftovers.
+#[test]
+fn a_run_can_be_evaluated_predicted_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let json = short(place, &["--seeds", "2", "--learner", "dgg", "--json", "--out", "run"]);
+    let trained: Value = serde_json::from_str(&json).unwrap();
+    let text = succeed(place, &["evaluate", "run", "--json"]);
+    let again: Value = serde_json::from_str(&text).unwrap();
+    for at in 0..2 {
+        let (then, now) = (&trained["runs"][at], &again["runs"][at]);
+        for way in ["per_agent", "per_scene", "likely"] {
+            assert_eq!(now["test"][way], then[way], "{way}");
+        }
+        assert_eq!(now["valid"]["per_agent"]["ade"], then["valid"]);
+    }
+    assert!(succeed(place, &["evaluate", "run"]).contains("most likely"));
+    let error = fail(place, &["evaluate", "run", "--dataset", "nowhere.csv"], 1);
+    assert!(error.contains("nowhere.csv"), "{error}");
+    fail(place, &["evaluate"], 2);
+    fail(place, &["evaluate", "--weights", "w.safetensors"], 2);
+    fs::write(place.join("w.safetensors"), b"no").unwrap();
+    let error = fail(place, &["evaluate", "--weights", "w.safetensors", "--dataset", "crowd"], 1);
+    assert!(error.contains("w.safetensors") && error.contains("safetensors file"), "{error}");
+
+    let csv = succeed(place, &["predict", "run"]);
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("scene,frame,agent,sample,x,y"));
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert!(rows.iter().all(|row| row.len() == 6 && row[4].parse::<f64>().is_ok()));
+    let likely = rows.iter().filter(|row| row[3] == "likely").count();
+    assert_eq!(rows.len(), 4 * likely, "three samples and the most likely path");
+    let mut frames: Vec<usize> = rows.iter().map(|row| row[1].parse().unwrap()).collect();
+    frames.sort_unstable();
+    frames.dedup();
+    assert_eq!(frames, (8..20).collect::<Vec<_>>());
+    let alone = succeed(place, &["predict", "run", "--seed", "1", "--samples", "0"]);
+    assert_eq!(alone.lines().count(), likely + 1);
+    fail(place, &["predict", "run", "--seed", "9"], 2);
+
+    let events = fs::read_dir(place.join("run")).unwrap().flatten();
+    let events = events.filter(|e| e.file_name().to_string_lossy().contains("tfevents")).count();
+    assert_eq!(events, 1);
+    succeed(place, &["report", "run", "--out", "page.html"]);
+    let page = fs::read_to_string(place.join("page.html")).unwrap();
+    assert!(page.contains("Social-STGCNN with DGG reaches ADE"), "{}", &page[..2000]);
+    assert!(!page.contains("{{"), "a slot was left empty");
+}
+
+/// Stopped by Ctrl-C and resumed, a run gives the weights and numbers of one that was not.
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_goes_on_bit_for_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let common = ["train", "--task", "trajectory", "--learner", "dgg", "--seeds", "1"];
+    let settings = ["--set", "train.epochs=12", "--set", "train.samples=3"];
+    succeed(place, &[&common[..], &settings, &["--quiet", "--out", "whole"]].concat());
+    interrupt(place, &[&common[..], &settings, &["--out", "parts"]].concat());
+    if place.join("parts.partial").exists() {
+        let error = fail(place, &["report", "parts"], 1);
+        assert!(error.contains("--resume"), "{error}");
+        succeed(place, &["train", "--resume", "parts.partial", "--quiet"]);
+    }
+    let read = |run: &str, name: &str| fs::read(place.join(run).join(name)).unwrap();
+    assert_eq!(read("whole", "metrics.jsonl"), read("parts", "metrics.jsonl"));
+    let record = |run: &str| -> Value {
+        let mut record: Value = serde_json::from_slice(&read(run, "record.json")).unwrap();
+        for key in ["seconds_per_epoch", "peak_rss_bytes", "created", "command"] {
+            record[key] = Value::Null;
+        }
+        let seed = &mut record["seeds"][0];
+        seed["seconds"] = Value::Null;
+        for epoch in seed["curve"].as_array_mut().unwrap() {
+            epoch["seconds"] = Value::Null;
+        }
+        record
+    };
+    assert_eq!(record("whole"), record("parts"));
+}
+
+/// Starts training, and stops it with Ctrl-C after an epoch.
+#[cfg(unix)]
+fn interrupt(folder: &Path, words: &[&str]) {
+    let mut child = adjoin(folder).args(words).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut heading = String::new();
+    while !heading.contains(".partial") {
+        assert!(log.read_line(&mut heading).unwrap() > 0, "{heading}");
+    }
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let mut rest = String::new();
+    log.read_to_string(&mut rest).unwrap();
+    let code = child.wait().unwrap().code();
+    assert!(code == Some(0) || rest.contains("stopped at epoch"), "{rest}");
+}
+
+/// Ctrl-C ends a long run soon, with an error and without leftovers when nothing was learned.
 #[test]
 #[cfg(unix)]
 fn an_interrupt_stops_cleanly() {
@@ -187,8 +286,33 @@ fn an_interrupt_stops_cleanly() {
     let mut rest = String::new();
     log.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
-    assert!(rest.contains("stopped at epoch") && !rest.contains("--resume"), "{rest}");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert!(rest.contains("stopped at epoch"), "{rest}");
+    let left = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left == 1, rest.contains("--resume"), "{rest}");
+}
+
+/// Real data, when it is there: the network with the weights of its authors gives their errors.
+#[test]
+fn published_weights_give_published_errors() {
+    let Some(data) = std::env::var_os("ADJOIN_DATA").map(std::path::PathBuf::from) else {
+        eprintln!("skipped: published_weights_give_published_errors (ADJOIN_DATA is not set)");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for (dataset, ade, fde) in [("eth", 0.73, 1.22), ("zara1", 0.33, 0.52)] {
+        let weights =
+            data.join(format!("eth_ucy/published_weights/social-stgcnn-{dataset}.safetensors"));
+        if !weights.is_file() {
+            eprintln!("skipped: {} is not there", weights.display());
+            continue;
+        }
+        let words = ["evaluate", "--weights", weights.to_str().unwrap(), "--dataset", dataset];
+        let words = [&words[..], &["--data-dir", data.to_str().unwrap(), "--json"]].concat();
+        let json: Value = serde_json::from_str(&succeed(folder.path(), &words)).unwrap();
+        let found = &json["runs"][0]["test"]["per_agent"];
+        let close = |key: &str, wanted: f64| (found[key].as_f64().unwrap() - wanted).abs() < 0.03;
+        assert!(close("ade", ade) && close("fde", fde), "{dataset}: {found}");
+    }
 }
 
 #[test]

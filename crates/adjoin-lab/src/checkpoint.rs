@@ -6,22 +6,21 @@
 //! |---|---|
 //! | `best.PATH` | weights of the best epoch, by the path of the module; what predictions use |
 //! | `last.PATH` | weights of the last epoch, from which training goes on |
-//! | `curve` | one row per epoch: epoch, loss, training, validation, mean and deviation of k |
+//! | `curve` | one row of numbers per epoch, as the task has them; what is absent is NaN |
 //! | `baseline` | running rewards of the training nodes, of learners that learn from them |
 //! | `optimiser.backbone`, `optimiser.learner` | Adam's moments, as Burn packs them |
 //!
-//! The metadata holds seed, epochs, configuration, and fingerprints of data and split; `crc32c` is a sum
-//! over all of it.
+//! The metadata holds task, seed, epochs, configuration, and fingerprints of data and split; `crc32c` is
+//! a sum over all of it. What a task saves of its trainer is in its [`Resumable`].
 
+mod resume;
 mod tensors;
 
-use crate::{
-    AnyLearner, Config, Error, Result, files,
-    node::{Best, NodeModel, Trainer},
-    record::EpochRecord,
-};
-use adjoin::loss::Baseline;
-use burn::module::Module;
+pub use resume::{Progress, Resumable};
+pub(crate) use resume::{Shelf, file_of, train};
+
+use crate::{Error, Result, files, plan::Layered};
+use burn::{module::Module, optim::ModuleOptimizer};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{
     collections::{BTreeMap, HashMap},
@@ -33,7 +32,6 @@ use std::{
 use tensors::{Entry, Reader, Writer};
 
 const FORMAT: &str = "adjoin checkpoint 1";
-const COLUMNS: usize = 6;
 
 /// Why a checkpoint cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -74,10 +72,10 @@ pub enum Problem {
 }
 
 /// What a checkpoint must agree with to be used.
-#[derive(Clone, Copy, Debug)]
-pub struct Identity<'a> {
+#[derive(Debug)]
+pub struct Identity<'a, C> {
     /// Network, learner and training.
-    pub config: &'a Config,
+    pub config: &'a C,
     /// Fingerprint of the dataset.
     pub dataset: &'a str,
     /// Hash of the split.
@@ -94,13 +92,45 @@ pub struct Checkpoint {
     entries: BTreeMap<String, Entry>,
 }
 
-/// What else a run wants back, apart from the trainer itself.
-#[derive(Clone, Debug, Default)]
-pub struct Progress {
-    /// All epochs so far.
-    pub curve: Vec<EpochRecord>,
-    /// Time spent so far.
-    pub elapsed: Duration,
+/// A checkpoint in the making, to which a trainer adds its state.
+#[derive(Default)]
+pub struct Draft {
+    writer: Writer,
+    about: BTreeMap<String, String>,
+}
+
+impl Draft {
+    /// Adds the weights of the best epoch and of the last one.
+    pub(crate) fn models(&mut self, best: &impl Module, last: &impl Module) {
+        self.writer.module("best", best);
+        let ids = self.writer.module("last", last);
+        self.note("parameters", ids.join(" "));
+    }
+
+    /// Adds the moments of an optimiser.
+    ///
+    /// # Errors
+    /// If they cannot be packed.
+    pub(crate) fn optimiser(&mut self, name: &str, optimiser: &ModuleOptimizer) -> Result<()> {
+        let bytes = optimiser.into_bytes().map_err(|error| unwritten(name, error.to_string()))?;
+        self.writer.bytes(&format!("optimiser.{name}"), bytes.to_vec());
+        Ok(())
+    }
+
+    /// Adds rows of numbers.
+    pub(crate) fn floats(&mut self, name: &str, shape: [usize; 2], values: &[f64]) {
+        self.writer.floats(name, shape, values);
+    }
+
+    /// Adds a line of metadata.
+    pub(crate) fn note(&mut self, key: &str, value: impl ToString) {
+        self.about.insert(key.into(), value.to_string());
+    }
+}
+
+fn unwritten(name: &str, what: String) -> Error {
+    let problem = Problem::Entry { name: name.into(), what };
+    Error::Checkpoint { path: PathBuf::new(), problem }
 }
 
 impl Checkpoint {
@@ -108,44 +138,27 @@ impl Checkpoint {
     ///
     /// # Errors
     /// If no epoch is done, or the optimiser cannot be packed.
-    pub fn of(trainer: &Trainer, progress: &Progress, identity: Identity) -> Result<Self> {
-        let missing = |name: &str, what: String| Error::Checkpoint {
-            path: PathBuf::new(),
-            problem: Problem::Entry { name: name.into(), what },
-        };
-        let best = trainer.best().ok_or_else(|| missing("best", "no epoch is done".into()))?;
-        let mut writer = Writer::default();
-        writer.module("best", &best.model);
-        let ids = writer.module("last", &trainer.model);
-        let optimisers = &trainer.optimisers;
-        for (name, optimiser) in
-            [("backbone", &optimisers.backbone), ("learner", &optimisers.learner)]
-        {
-            let bytes = optimiser.into_bytes().map_err(|error| missing(name, error.to_string()))?;
-            writer.bytes(&format!("optimiser.{name}"), bytes.to_vec());
+    pub fn of<T: Resumable>(
+        trainer: &T,
+        progress: &Progress<T::Epoch>,
+        identity: &Identity<T::Config>,
+    ) -> Result<Self> {
+        if trainer.epoch() == 0 {
+            return Err(unwritten("best", "no epoch is done".into()));
         }
-        if matches!(trainer.model.learner, AnyLearner::Dgm(_)) {
-            let baseline = trainer.baseline.means();
-            writer.floats("baseline", [1, baseline.len()], baseline);
-        }
-        let rows = progress.curve.iter().flat_map(row).collect::<Vec<f64>>();
-        writer.floats("curve", [progress.curve.len(), COLUMNS], &rows);
-        let about = [
-            ("format", FORMAT.to_string()),
-            ("seed", identity.seed.to_string()),
-            ("epoch", trainer.epoch().to_string()),
-            ("best_epoch", best.epoch.to_string()),
-            ("best_accuracy", best.accuracy.to_string()),
-            ("best_loss", best.loss.to_string()),
-            ("step_nanoseconds", trainer.step_time().as_nanos().to_string()),
-            ("nanoseconds", progress.elapsed.as_nanos().to_string()),
-            ("config", identity.config.to_toml()),
-            ("dataset", identity.dataset.to_string()),
-            ("split", identity.split.to_string()),
-            ("parameters", ids.join(" ")),
-        ];
-        let about = about.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-        Ok(Self { path: PathBuf::new(), about, entries: writer.entries })
+        let mut draft = Draft::default();
+        trainer.save(&mut draft)?;
+        let rows: Vec<f64> = progress.curve.iter().flat_map(T::row).collect();
+        draft.floats("curve", [progress.curve.len(), T::COLUMNS], &rows);
+        draft.note("format", FORMAT);
+        draft.note("task", T::Config::TASK);
+        draft.note("seed", identity.seed);
+        draft.note("epoch", trainer.epoch());
+        draft.note("nanoseconds", progress.elapsed.as_nanos());
+        draft.note("config", identity.config.to_toml());
+        draft.note("dataset", identity.dataset);
+        draft.note("split", identity.split);
+        Ok(Self { path: PathBuf::new(), about: draft.about, entries: draft.writer.entries })
     }
 
     /// Writes the file; a crash leaves the one before.
@@ -219,28 +232,13 @@ impl Checkpoint {
         format!("{sum:08x}")
     }
 
-    /// The best epoch.
-    ///
-    /// # Errors
-    /// If the entry is missing.
-    pub fn best_epoch(&self) -> Result<usize> {
-        self.number("best_epoch")
-    }
-
-    /// The seed.
-    ///
-    /// # Errors
-    /// If the entry is missing.
-    pub fn seed(&self) -> Result<u64> {
-        self.number("seed")
-    }
-
-    /// Refuses a checkpoint of another configuration, dataset, split or seed. More epochs or more
-    /// patience than before are fine: they decide when to stop, not what is computed.
+    /// Refuses a checkpoint of another configuration, dataset, split or seed, or one that was trained for
+    /// longer than it should be. More epochs or more patience than before are fine: they decide when
+    /// to stop, not what is computed.
     ///
     /// # Errors
     /// Names what differs.
-    pub fn check(&self, identity: Identity) -> Result<()> {
+    pub fn check<C: Layered>(&self, identity: &Identity<C>) -> Result<()> {
         let differs = |what, then: &str, now: &str| {
             let problem = Problem::Mismatch { what, then: then.into(), now: now.into() };
             Err(self.error(problem))
@@ -256,14 +254,16 @@ impl Checkpoint {
             }
         }
         let place = format!("the configuration in {}", self.path.display());
-        let mut then = Config::from_toml(&place, self.text("config")?, &Config::default())?;
-        then.train.epochs = identity.config.train.epochs;
-        then.train.patience = identity.config.train.patience;
+        let then = C::read(&place, self.text("config")?)?.stopping_as(identity.config);
         if then != *identity.config {
             let (then, now) = (then.to_toml(), identity.config.to_toml());
             let mut lines = then.lines().zip(now.lines());
             let (then, now) = lines.find(|(a, b)| a != b).unwrap_or(("other keys", "these keys"));
             return differs("configuration", then, now);
+        }
+        let epochs = identity.config.epochs();
+        if self.number::<usize>("epoch")? > epochs {
+            return differs("number of epochs", self.text("epoch")?, &epochs.to_string());
         }
         Ok(())
     }
@@ -272,57 +272,49 @@ impl Checkpoint {
     ///
     /// # Errors
     /// If a weight is missing or has another shape.
-    pub fn best_model(&self, model: NodeModel) -> Result<NodeModel> {
+    pub fn best_model<M: Module>(&self, model: M) -> Result<M> {
         self.fill("best", model)
+    }
+
+    /// The weights of the last epoch in a model of the same form.
+    ///
+    /// # Errors
+    /// If a weight is missing or has another shape.
+    pub(crate) fn last_model<M: Module>(&self, model: M) -> Result<M> {
+        self.fill("last", model)
     }
 
     /// Brings a fresh trainer to the state that was saved.
     ///
     /// # Errors
     /// If an entry is missing or does not fit.
-    pub fn restore(&self, trainer: &mut Trainer) -> Result<Progress> {
-        let model = self.fill("best", trainer.model.clone())?;
-        trainer.prepared.beliefs = model.beliefs(trainer.data)?;
-        let epoch = self.best_epoch()?;
-        let warm_up = epoch < trainer.config.train.warm_up;
-        let evaluation = model.valid().evaluate(trainer.data, &trainer.prepared, warm_up)?;
-        let (accuracy, loss) = (self.number("best_accuracy")?, self.number("best_loss")?);
-        trainer.best = Some(Best { epoch, accuracy, loss, model, evaluation });
-        trainer.model = self.fill("last", trainer.model.clone())?;
-        let packed = |name: &str| -> Result<_> {
-            let entry = self.entry(&format!("optimiser.{name}"), Dtype::U8)?;
-            Ok(burn::tensor::Bytes::from_bytes_vec(entry.bytes.clone()))
-        };
-        let unpacked = |name: &'static str| {
-            move |error: burn::store::RecordError| self.wrong(name, error.to_string())
-        };
-        let fresh = crate::node::Optimisers::new(trainer.config);
-        trainer.optimisers = crate::node::Optimisers {
-            backbone: fresh
-                .backbone
-                .from_bytes(packed("backbone")?)
-                .map_err(unpacked("backbone"))?,
-            learner: fresh.learner.from_bytes(packed("learner")?).map_err(unpacked("learner"))?,
-        };
-        if matches!(trainer.model.learner, AnyLearner::Dgm(_)) {
-            trainer.baseline = Baseline::from_means(self.floats("baseline")?);
-        }
-        trainer.epoch = self.number("epoch")?;
-        trainer.step_time = Duration::from_nanos(self.number("step_nanoseconds")?);
+    pub fn restore<T: Resumable>(&self, trainer: &mut T) -> Result<Progress<T::Epoch>> {
+        trainer.restore(self)?;
+        let curve = self.floats("curve")?.chunks_exact(T::COLUMNS).map(T::epoch_of).collect();
         let elapsed = Duration::from_nanos(self.number("nanoseconds")?);
-        Ok(Progress { curve: self.curve()?, elapsed })
+        Ok(Progress { curve, elapsed })
     }
 
-    fn curve(&self) -> Result<Vec<EpochRecord>> {
-        Ok(self.floats("curve")?.chunks_exact(COLUMNS).map(epoch_of).collect())
+    /// An optimiser with the moments that were saved, from a fresh one.
+    ///
+    /// # Errors
+    /// If they are missing or do not fit.
+    pub(crate) fn optimiser(&self, name: &str, fresh: ModuleOptimizer) -> Result<ModuleOptimizer> {
+        let entry = self.entry(&format!("optimiser.{name}"), Dtype::U8)?;
+        let packed = burn::tensor::Bytes::from_bytes_vec(entry.bytes.clone());
+        fresh.from_bytes(packed).map_err(|error| self.wrong(name, error.to_string()))
     }
 
-    fn floats(&self, name: &str) -> Result<Vec<f64>> {
+    /// Numbers by name.
+    ///
+    /// # Errors
+    /// If there are none of this name.
+    pub(crate) fn floats(&self, name: &str) -> Result<Vec<f64>> {
         let chunks = self.entry(name, Dtype::F64)?.bytes.chunks_exact(8);
         Ok(chunks.map(|chunk| f64::from_le_bytes(chunk.try_into().unwrap_or_default())).collect())
     }
 
-    fn fill(&self, prefix: &str, model: NodeModel) -> Result<NodeModel> {
+    fn fill<M: Module>(&self, prefix: &str, model: M) -> Result<M> {
         let ids = self.text("parameters")?;
         let mut reader = Reader::new(&self.entries, prefix, ids);
         let model = model.map(&mut reader);
@@ -342,7 +334,11 @@ impl Checkpoint {
         found.ok_or_else(|| self.wrong(key, "not in the metadata".into()))
     }
 
-    fn number<T: FromStr<Err: Display>>(&self, key: &str) -> Result<T> {
+    /// A number of the metadata.
+    ///
+    /// # Errors
+    /// If it is missing, or no such number.
+    pub(crate) fn number<T: FromStr<Err: Display>>(&self, key: &str) -> Result<T> {
         self.text(key)?.parse().map_err(|error: T::Err| self.wrong(key, error.to_string()))
     }
 
@@ -352,40 +348,6 @@ impl Checkpoint {
 
     fn error(&self, problem: Problem) -> Error {
         Error::Checkpoint { path: self.path.clone(), problem }
-    }
-}
-
-/// Writes the weights of a model of any kind, below `best`, with something about it: to be read by other
-/// programs, not to go on from.
-///
-/// # Errors
-/// What the system says.
-pub(crate) fn save_weights(
-    path: &Path,
-    model: &impl Module,
-    about: BTreeMap<String, String>,
-) -> Result<()> {
-    let mut writer = Writer::default();
-    writer.module("best", model);
-    Checkpoint { path: path.into(), about, entries: writer.entries }.save(path)
-}
-
-/// An epoch as a row of the curve; what is absent is NaN.
-fn row(epoch: &EpochRecord) -> [f64; COLUMNS] {
-    let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    let EpochRecord { epoch, loss, train, valid, mean_degree, std_degree } = epoch;
-    [*epoch as f64, *loss, *train, *valid, or_nan(*mean_degree), or_nan(*std_degree)]
-}
-
-fn epoch_of(row: &[f64]) -> EpochRecord {
-    let or_none = |value: f64| (!value.is_nan()).then_some(value);
-    EpochRecord {
-        epoch: row[0] as usize,
-        loss: row[1],
-        train: row[2],
-        valid: row[3],
-        mean_degree: or_none(row[4]),
-        std_degree: or_none(row[5]),
     }
 }
 

@@ -137,7 +137,7 @@ fn name(graph: &GraphRecord, node: usize) -> String {
 }
 
 /// A CSV field, quoted when it must be.
-fn field(text: &str) -> String {
+pub(crate) fn field(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_string(),

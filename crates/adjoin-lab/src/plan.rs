@@ -1,8 +1,11 @@
 //! What a run is to do: data, split, learners, seeds, and the configuration of each learner.
 
-use crate::{Config, Error, LearnerConfig, Result, node::name_of, presets};
-use adjoin_data::{Locations, NodeDataset, Split, SplitSpec};
-use serde::{Deserialize, Serialize};
+use crate::{Config, Error, LearnerConfig, Result, node::name_of, presets, record::RunRecord};
+use adjoin_data::{
+    Locations, NodeDataset, Split, SplitSpec,
+    trajectory::{self, TrajectoryDataset},
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
 
 /// Everything but the configurations that is needed to run again, or to go on.
@@ -41,17 +44,9 @@ impl Plan {
         other: Option<&str>,
         data_dir: Option<&Path>,
     ) -> Result<(NodeDataset, Split)> {
-        let data_dir = data_dir.map(Path::to_path_buf).or_else(|| self.data_dir.clone());
-        let locations = Locations::from_environment(data_dir);
-        let dataset = adjoin_data::load(other.unwrap_or(&self.dataset), &locations)?;
-        if other.is_none() && dataset.fingerprint() != self.fingerprint {
-            let what = format!(
-                "has changed since the run was made (fingerprint {} then, {} now); give the data \
-                 with --dataset to use it as it is",
-                self.fingerprint,
-                dataset.fingerprint()
-            );
-            return Err(Error::Format { path: PathBuf::from(&self.dataset), what });
+        let dataset = adjoin_data::load(other.unwrap_or(&self.dataset), &self.locations(data_dir))?;
+        if other.is_none() {
+            self.check_data(dataset.fingerprint())?;
         }
         let spec: SplitSpec = self.split.parse()?;
         let split = match other {
@@ -59,6 +54,39 @@ impl Plan {
             Some(_) => dataset.split(&spec).or_else(|_| dataset.default_split())?,
         };
         Ok((dataset, split))
+    }
+
+    /// The same for trajectories.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_trajectories(
+        &self,
+        other: Option<&str>,
+        data_dir: Option<&Path>,
+    ) -> Result<TrajectoryDataset> {
+        let dataset = trajectory::load(other.unwrap_or(&self.dataset), &self.locations(data_dir))?;
+        if other.is_none() {
+            self.check_data(dataset.fingerprint())?;
+        }
+        Ok(dataset)
+    }
+
+    fn locations(&self, data_dir: Option<&Path>) -> Locations {
+        let data_dir = data_dir.map(Path::to_path_buf).or_else(|| self.data_dir.clone());
+        Locations::from_environment(data_dir)
+    }
+
+    fn check_data(&self, now: String) -> Result<()> {
+        if now == self.fingerprint {
+            return Ok(());
+        }
+        let what = format!(
+            "has changed since the run was made (fingerprint {} then, {now} now); give the data \
+             with --dataset to use it as it is",
+            self.fingerprint,
+        );
+        Err(Error::Format { path: PathBuf::from(&self.dataset), what })
     }
 }
 
@@ -133,7 +161,25 @@ impl Wishes<'_> {
 }
 
 /// A configuration that is put together in layers, and written into the folder of its run.
-pub trait Layered: Clone {
+pub trait Layered: Clone + PartialEq {
+    /// The task it is a configuration of.
+    const TASK: &'static str;
+
+    /// What a run of the task leaves behind.
+    type Record: Serialize + DeserializeOwned;
+
+    /// Reads a full configuration; defaults stand in for keys that are younger than the text.
+    ///
+    /// # Errors
+    /// If a key or a value is not known.
+    fn read(place: &str, text: &str) -> Result<Self>;
+
+    /// The same, to stop when another one does: that decides how long, not what is computed.
+    fn stopping_as(&self, other: &Self) -> Self;
+
+    /// Most epochs.
+    fn epochs(&self) -> usize;
+
     /// The values of a file on top.
     ///
     /// # Errors
@@ -160,6 +206,24 @@ pub trait Layered: Clone {
 }
 
 impl Layered for Config {
+    const TASK: &'static str = "node";
+    type Record = RunRecord;
+
+    fn read(place: &str, text: &str) -> Result<Self> {
+        Self::from_toml(place, text, &Self::default())
+    }
+
+    fn stopping_as(&self, other: &Self) -> Self {
+        let mut config = self.clone();
+        config.train.epochs = other.train.epochs;
+        config.train.patience = other.train.patience;
+        config
+    }
+
+    fn epochs(&self) -> usize {
+        self.train.epochs
+    }
+
     /// A file for another network does not decide about the layers of this one.
     fn with_file(&self, place: &str, text: &str) -> Result<Self> {
         let next = Self::from_toml(place, text, self)?;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `run.json` | the [`Plan`]: data, split, learners, seeds |
 //! | `config.toml` | the full configuration |
-//! | `record.json` | the [`RunRecord`]: numbers, curves, graph |
+//! | `record.json` | the [`RunRecord`], or that of trajectories: numbers, curves, graph |
 //! | `metrics.jsonl` | one line per seed and epoch |
 //! | `seed-N.safetensors` | weights and training state of each seed ([`checkpoint`](crate::checkpoint)) |
 //! | `events.out.tfevents.*` | the curves for TensorBoard |
@@ -12,16 +12,14 @@
 //!
 //! With several learners there is one such folder for each below the common one, which holds the plan
 //! and the report that compares them. While training lasts the folder is called `NAME.partial`.
-//!
-//! Runs of trajectories have plan, configuration, record, metrics and weights, but neither curves for
-//! TensorBoard nor a page, and cannot be resumed.
 
 use crate::{
     Config, Error, Result, files,
     node::{Experiment, Observer},
     plan::{Layered, Plan},
-    record::RunRecord,
-    report, tensorboard,
+    record::{EpochRecord, RunRecord},
+    report,
+    tensorboard::{self, Point},
 };
 use adjoin_data::{NodeDataset, Split};
 use serde::{Serialize, de::DeserializeOwned};
@@ -31,12 +29,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// Folder of the networks that guide a learner, in the folder of its run.
+pub(crate) const GUIDE: &str = "guide";
 const PLAN: &str = "run.json";
 const CONFIG: &str = "config.toml";
 /// Name of the file of a run's numbers.
 pub(crate) const RECORD: &str = "record.json";
-/// Name of the file of a run's curves.
-pub(crate) const METRICS: &str = "metrics.jsonl";
+const METRICS: &str = "metrics.jsonl";
 /// Name of the page in the folder of a run.
 pub const REPORT: &str = "report.html";
 const PARTIAL: &str = ".partial";
@@ -74,13 +73,10 @@ impl<C: Layered> RunFolder<C> {
         let work = files::sibling(target, PARTIAL);
         if work.exists() {
             if !overwrite {
-                let what = match plan.task.as_str() {
-                    "node" => format!(
-                        "is an unfinished run: go on with --resume {}, or start again with --overwrite",
-                        work.display()
-                    ),
-                    _ => "is an unfinished run: start again with --overwrite".into(),
-                };
+                let what = format!(
+                    "is an unfinished run: go on with --resume {}, or start again with --overwrite",
+                    work.display()
+                );
                 return Err(Error::Exists { path: work, what });
             }
             check_target(&work, overwrite)?;
@@ -146,14 +142,52 @@ impl<C: Layered> RunFolder<C> {
         Ok(self.target)
     }
 
-    /// After an error: removes the working folder.
-    pub fn discard(self) {
-        self.remove();
+    /// Opens a run that was stopped, by its final name or by that of the working folder.
+    ///
+    /// # Errors
+    /// If there is no such run.
+    pub fn reopen(path: &Path) -> Result<Self> {
+        let (target, work) = both_names(path);
+        if !work.join(PLAN).is_file() {
+            let what = match target.join(PLAN).is_file() {
+                true => "is complete: there is nothing to go on with",
+                false => "holds no unfinished run",
+            };
+            return Err(Error::Format { path: path.into(), what: what.into() });
+        }
+        let plan = read_plan(&work)?;
+        check_task::<C>(&plan, path)?;
+        let folder = |learner| part(&work, &plan, learner);
+        let configs = plan.learners.iter().map(|learner| read_config(&folder(learner)));
+        let configs = configs.collect::<Result<Vec<C>>>()?;
+        plan.learners.iter().for_each(|learner| files::remove_leftovers(&folder(learner)));
+        Ok(Self { target, work, overwrite: false, plan, configs })
+    }
+
+    /// After an error: removes the working folder unless it holds a checkpoint; says whether it can be
+    /// resumed.
+    pub fn abandon(self) -> bool {
+        let is_checkpoint = |path: &Path| path.extension().is_some_and(|e| e == "safetensors");
+        let holds = |folder: PathBuf| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.into_iter().any(|entry| is_checkpoint(&entry.path()))
+        };
+        let mut folders = self.plan.learners.iter().map(|learner| self.part(learner));
+        let resumable = folders.any(|folder| holds(folder.join(GUIDE)) || holds(folder));
+        if !resumable {
+            self.remove();
+        }
+        resumable
     }
 
     /// The folder of a learner while it is being made.
     pub(crate) fn part(&self, learner: &str) -> PathBuf {
         part(&self.work, &self.plan, learner)
+    }
+
+    /// Writes the page on all learners together.
+    pub(crate) fn write_page(&self, page: &str) -> Result<()> {
+        files::write(&self.work.join(REPORT), page.as_bytes())
     }
 
     fn remove(&self) {
@@ -163,31 +197,6 @@ impl<C: Layered> RunFolder<C> {
 }
 
 impl RunFolder {
-    /// Opens a run that was stopped, by its final name or by that of the working folder.
-    ///
-    /// # Errors
-    /// If there is no such run.
-    pub fn reopen(path: &Path) -> Result<Self> {
-        let text = path.as_os_str().to_string_lossy();
-        let bare = text.trim_end_matches('/');
-        let target = PathBuf::from(bare.strip_suffix(PARTIAL).unwrap_or(bare));
-        let work = files::sibling(&target, PARTIAL);
-        if !work.join(PLAN).is_file() {
-            let what = match target.join(PLAN).is_file() {
-                true => "is complete: there is nothing to go on with",
-                false => "holds no unfinished run",
-            };
-            return Err(Error::Format { path: path.into(), what: what.into() });
-        }
-        let plan = read_plan(&work)?;
-        check_node(&plan, path)?;
-        let folder = |learner| part(&work, &plan, learner);
-        let configs = plan.learners.iter().map(|learner| read_config(&folder(learner)));
-        let configs = configs.collect::<Result<Vec<Config>>>()?;
-        plan.learners.iter().for_each(|learner| files::remove_leftovers(&folder(learner)));
-        Ok(Self { target, work, overwrite: false, plan, configs })
-    }
-
     /// Trains every learner with every seed and writes all files; goes on where checkpoints are.
     /// `observe` gives the observer of a learner.
     ///
@@ -207,30 +216,14 @@ impl RunFolder {
             let experiment = Experiment { dataset, split, config, learner, seeds, threads };
             let mut record = experiment.run_in(&observe(learner), Some(&folder))?.record;
             record.command = self.plan.command.clone();
-            write_record(&folder, &record)?;
+            let page = report::render(std::slice::from_ref(&record))?;
+            write_results(&folder, &record, &epochs(&record), &curves(&record), &page)?;
             records.push(record);
         }
         if records.len() > 1 {
-            let page = report::render(&records)?;
-            files::write(&self.work.join(REPORT), page.as_bytes())?;
+            self.write_page(&report::render(&records)?)?;
         }
         Ok(records)
-    }
-
-    /// After an error: removes the working folder unless it holds a checkpoint; says whether it can be
-    /// resumed.
-    pub fn abandon(self) -> bool {
-        let is_checkpoint = |path: &Path| path.extension().is_some_and(|e| e == "safetensors");
-        let holds = |folder: PathBuf| {
-            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-            entries.into_iter().any(|entry| is_checkpoint(&entry.path()))
-        };
-        let mut folders = self.plan.learners.iter().map(|learner| self.part(learner));
-        let resumable = folders.any(holds);
-        if !resumable {
-            self.remove();
-        }
-        resumable
     }
 }
 
@@ -262,32 +255,55 @@ fn check_target(target: &Path, overwrite: bool) -> Result<()> {
     }
 }
 
-fn write_record(folder: &Path, record: &RunRecord) -> Result<()> {
-    files::write(&folder.join(METRICS), &metrics(record)?)?;
-    tensorboard::write(folder, record)?;
-    let page = report::render(std::slice::from_ref(record))?;
+/// Writes what a learner leaves behind: metrics, one line per seed and epoch, of which nothing depends on
+/// time or test data; curves, the page, and the record.
+pub(crate) fn write_results(
+    folder: &Path,
+    record: &impl Serialize,
+    metrics: &[impl Serialize],
+    curves: &[Point],
+    page: &str,
+) -> Result<()> {
+    files::write(&folder.join(METRICS), &json_lines(metrics)?)?;
+    tensorboard::write(folder, curves)?;
     files::write(&folder.join(REPORT), page.as_bytes())?;
     // Last: a folder with a record is complete.
     write_json(&folder.join(RECORD), record)
 }
 
-/// One line per seed and epoch, in that order; nothing in it depends on time or test labels.
-fn metrics(record: &RunRecord) -> Result<Vec<u8>> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        seed: u64,
-        #[serde(flatten)]
-        epoch: &'a crate::record::EpochRecord,
-    }
+/// A line of the metrics.
+#[derive(Serialize)]
+struct Line<'a> {
+    seed: u64,
+    #[serde(flatten)]
+    epoch: &'a EpochRecord,
+}
+
+fn epochs(record: &RunRecord) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     for seed in &record.seeds {
         lines.extend(seed.curve.iter().map(|epoch| Line { seed: seed.seed, epoch }));
     }
-    json_lines(&lines)
+    lines
+}
+
+fn curves(record: &RunRecord) -> Vec<Point> {
+    let point = |Line { seed, epoch }: Line| Point {
+        seed,
+        epoch: epoch.epoch,
+        values: vec![
+            ("loss", Some(epoch.loss)),
+            ("train", Some(epoch.train)),
+            ("valid", Some(epoch.valid)),
+            ("mean_degree", epoch.mean_degree),
+            ("std_degree", epoch.std_degree),
+        ],
+    };
+    epochs(record).into_iter().map(point).collect()
 }
 
 /// Values as JSON, one a line.
-pub(crate) fn json_lines(values: &[impl Serialize]) -> Result<Vec<u8>> {
+fn json_lines(values: &[impl Serialize]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     for value in values {
         serde_json::to_writer(&mut out, value)
@@ -303,31 +319,44 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     files::write(path, text.as_bytes())
 }
 
-fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).map_err(Error::file(path))?;
     serde_json::from_str(&text)
         .map_err(|error| Error::Format { path: path.into(), what: error.to_string() })
 }
 
-fn read_config(folder: &Path) -> Result<Config> {
+fn read_config<C: Layered>(folder: &Path) -> Result<C> {
     let path = folder.join(CONFIG);
     let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
-    Config::from_toml(&path.display().to_string(), &text, &Config::default())
+    C::read(&path.display().to_string(), &text)
+}
+
+/// The final name of a run and that of its working folder, from either.
+fn both_names(path: &Path) -> (PathBuf, PathBuf) {
+    let text = path.as_os_str().to_string_lossy();
+    let bare = text.trim_end_matches('/');
+    let target = PathBuf::from(bare.strip_suffix(PARTIAL).unwrap_or(bare));
+    let work = files::sibling(&target, PARTIAL);
+    (target, work)
+}
+
+/// The task of a run, finished or not.
+///
+/// # Errors
+/// If there is no such run.
+pub fn task(path: &Path) -> Result<String> {
+    let (target, work) = both_names(path);
+    let folder = if work.join(PLAN).is_file() { work } else { target };
+    Ok(read_plan(&folder)?.task)
 }
 
 /// Folders and records of a run, or of all learners of a common one.
 ///
 /// # Errors
-/// If there is no complete run.
-pub fn records(folder: &Path) -> Result<Vec<(PathBuf, RunRecord)>> {
-    if folder.join(RECORD).is_file() {
-        if folder.join(PLAN).is_file() {
-            check_node(&read_plan(folder)?, folder)?;
-        }
-        return Ok(vec![(folder.into(), read_json(&folder.join(RECORD))?)]);
-    }
+/// If there is no complete run of the task.
+pub fn records<C: Layered>(folder: &Path) -> Result<Vec<(PathBuf, C::Record)>> {
     let plan = read_plan(folder)?;
-    check_node(&plan, folder)?;
+    check_task::<C>(&plan, folder)?;
     let one = |learner: &String| {
         let folder = part(folder, &plan, learner);
         let record = read_json(&folder.join(RECORD))?;
@@ -340,15 +369,15 @@ pub fn records(folder: &Path) -> Result<Vec<(PathBuf, RunRecord)>> {
 ///
 /// # Errors
 /// If there is none, or several.
-pub fn record(folder: &Path) -> Result<RunRecord> {
-    open_single(folder)?;
+pub fn record<C: Layered>(folder: &Path) -> Result<C::Record> {
+    open_single::<C>(folder)?;
     read_json(&folder.join(RECORD))
 }
 
 /// Plan and configuration of a folder that holds one run.
-pub(crate) fn open_single(folder: &Path) -> Result<(Plan, Config)> {
+pub(crate) fn open_single<C: Layered>(folder: &Path) -> Result<(Plan, C)> {
     let plan = read_plan(folder)?;
-    check_node(&plan, folder)?;
+    check_task::<C>(&plan, folder)?;
     if plan.learners.len() > 1 {
         let parts: Vec<String> =
             plan.learners.iter().map(|l| folder.join(l).display().to_string()).collect();
@@ -358,15 +387,21 @@ pub(crate) fn open_single(folder: &Path) -> Result<(Plan, Config)> {
     Ok((plan, read_config(folder)?))
 }
 
-/// What is done with results and checkpoints is there for nodes only.
-fn check_node(plan: &Plan, folder: &Path) -> Result<()> {
-    if plan.task == "node" {
+/// Refuses a seed that a run does not have.
+pub(crate) fn check_seed(folder: &Path, seeds: &[u64], seed: u64) -> Result<()> {
+    if seeds.contains(&seed) {
         return Ok(());
     }
-    let what = format!(
-        "is a run of --task {}; this is there for --task node only, but {RECORD} in it has all numbers",
-        plan.task
-    );
+    let what = format!("the run has no seed {seed}; it has {seeds:?}");
+    Err(Error::Config { place: folder.display().to_string(), what })
+}
+
+fn check_task<C: Layered>(plan: &Plan, folder: &Path) -> Result<()> {
+    if plan.task == C::TASK {
+        return Ok(());
+    }
+    let what =
+        format!("is a run of --task {}; this is there for --task {} only", plan.task, C::TASK);
     Err(Error::Format { path: folder.into(), what })
 }
 

@@ -3,21 +3,32 @@
 //! The format is small enough to write by hand: records framed by length and masked CRC-32C, each a
 //! protocol-buffer `Event` with one `Summary` of scalar values.
 
-use crate::{Error, Result, files, record::RunRecord};
+use crate::{Error, Result, files};
 use std::{
     path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Writes the curves of all seeds into one event file in `folder`, in place of an earlier one.
+/// An epoch of a seed, with the quantities that are known of it by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The seed.
+    pub seed: u64,
+    /// The epoch, from 1.
+    pub epoch: usize,
+    /// Names and values; what is absent is left out.
+    pub values: Vec<(&'static str, Option<f64>)>,
+}
+
+/// Writes curves into one event file in `folder`, in place of an earlier one.
 ///
 /// # Errors
 /// What the system says.
-pub fn write(folder: &Path, record: &RunRecord) -> Result<()> {
+pub fn write(folder: &Path, curves: &[Point]) -> Result<()> {
     remove_old(folder)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let name = format!("events.out.tfevents.{:010}.adjoin", now.as_secs());
-    files::write(&folder.join(name), &events(record, now.as_secs_f64()))
+    files::write(&folder.join(name), &events(curves, now.as_secs_f64()))
 }
 
 fn remove_old(folder: &Path) -> Result<()> {
@@ -30,33 +41,24 @@ fn remove_old(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn events(record: &RunRecord, time: f64) -> Vec<u8> {
+fn events(curves: &[Point], time: f64) -> Vec<u8> {
     let mut out = Vec::new();
     let mut version = Message::default();
     version.double(1, time).bytes(3, b"brain.Event:2");
     frame(&mut out, &version.0);
-    for seed in &record.seeds {
-        for epoch in &seed.curve {
-            let values = [
-                ("loss", Some(epoch.loss)),
-                ("train", Some(epoch.train)),
-                ("valid", Some(epoch.valid)),
-                ("mean_degree", epoch.mean_degree),
-                ("std_degree", epoch.std_degree),
-            ];
-            let mut summary = Message::default();
-            for (name, value) in values {
-                let Some(value) = value else { continue };
-                let mut scalar = Message::default();
-                // The part before the slash groups the seeds of a quantity into one section.
-                let tag = format!("{name}/seed-{}", seed.seed);
-                scalar.bytes(1, tag.as_bytes()).float(2, value as f32);
-                summary.bytes(1, &scalar.0);
-            }
-            let mut event = Message::default();
-            event.double(1, time).varint(2, epoch.epoch as u64).bytes(5, &summary.0);
-            frame(&mut out, &event.0);
+    for Point { seed, epoch, values } in curves {
+        let mut summary = Message::default();
+        for (name, value) in values {
+            let Some(value) = value else { continue };
+            let mut scalar = Message::default();
+            // The part before the slash groups the seeds of a quantity into one section.
+            let tag = format!("{name}/seed-{seed}");
+            scalar.bytes(1, tag.as_bytes()).float(2, *value as f32);
+            summary.bytes(1, &scalar.0);
         }
+        let mut event = Message::default();
+        event.double(1, time).varint(2, *epoch as u64).bytes(5, &summary.0);
+        frame(&mut out, &event.0);
     }
     out
 }
@@ -121,7 +123,6 @@ impl Message {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{EpochRecord, SeedRecord};
 
     /// Reads a message back: (field, wire type, number or bytes).
     fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
@@ -173,41 +174,13 @@ mod tests {
 
     #[test]
     fn events_decode_to_what_was_written() {
-        let epoch = |epoch, loss, k| EpochRecord {
-            epoch,
-            loss,
-            train: 0.5,
-            valid: 0.25,
-            mean_degree: k,
-            std_degree: None,
-        };
-        let curve = vec![epoch(1, 2.0, None), epoch(300, 1.0, Some(3.5))];
-        let seed = SeedRecord {
+        let point = |epoch, loss, k| Point {
             seed: 7,
-            valid: 0.0,
-            test: 0.0,
-            best_epoch: 1,
-            epochs: 2,
-            seconds: 0.0,
-            curve,
+            epoch,
+            values: vec![("loss", Some(loss)), ("valid", Some(0.25)), ("mean_degree", k)],
         };
-        let record = RunRecord {
-            task: String::new(),
-            dataset: String::new(),
-            split: String::new(),
-            split_hash: String::new(),
-            backbone: String::new(),
-            learner: String::new(),
-            metric: String::new(),
-            created: String::new(),
-            command: String::new(),
-            config_toml: String::new(),
-            seeds: vec![seed],
-            ms_per_step: 0.0,
-            peak_rss_bytes: 0,
-            graph: None,
-        };
-        let all = records(&events(&record, 12.5));
+        let curves = [point(1, 2.0, None), point(300, 1.0, Some(3.5))];
+        let all = records(&events(&curves, 12.5));
         assert_eq!(all.len(), 3);
         assert_eq!(fields(&all[0])[1], (3, 2, b"brain.Event:2".to_vec()));
         let last = fields(&all[2]);
@@ -221,9 +194,9 @@ mod tests {
                 (String::from_utf8(value[0].2.clone()).unwrap(), number)
             })
             .collect();
-        assert_eq!(scalars.len(), 4);
+        assert_eq!(scalars.len(), 3);
         assert_eq!(scalars[0], ("loss/seed-7".into(), 1.0));
-        assert_eq!(scalars[3], ("mean_degree/seed-7".into(), 3.5));
+        assert_eq!(scalars[2], ("mean_degree/seed-7".into(), 3.5));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use adjoin::{Batch, Key, Pass};
 use adjoin_data::trajectory::{CrowdConfig, Scene, TrajectoryDataset, crowd};
 use adjoin_lab::trajectory::{
-    Forecaster, SceneBatch, TrajectoryTrainer,
+    Forecaster, SceneBatch, Trainable, TrajectoryTrainer,
     dagnet::{Blend, DagConfig, DagModel, Tracks},
 };
 use burn::{

@@ -2,10 +2,15 @@
 
 use adjoin::{Adjacency, Csr, Key, Pass};
 use adjoin_data::trajectory::{Scene, TrajectoryDataset};
-use adjoin_lab::trajectory::{
-    Baseline, Forecaster, Propagation, SceneBatch, SocialModel, TrajectoryConfig, TrajectoryEpoch,
-    TrajectoryExperiment, TrajectoryObserver, TrajectorySeed, TrajectoryTrainer, kernel_graph,
-    negative_log_likelihood, place_negative_log_likelihood, propagate,
+use adjoin_lab::{
+    checkpoint::{Checkpoint, Identity, Progress},
+    plan::Layered,
+    trajectory::{
+        Baseline, Forecaster, Propagation, SceneBatch, SocialModel, Trainable, TrajectoryConfig,
+        TrajectoryEpoch, TrajectoryExperiment, TrajectoryObserver, TrajectorySeed, TrajectorySetup,
+        TrajectoryTrainer, dagnet::DagModel, kernel_graph, negative_log_likelihood,
+        place_negative_log_likelihood, propagate,
+    },
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
@@ -249,6 +254,138 @@ fn gradients_of_the_likelihoods_are_finite_differences() {
             let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
             let error = (found - expected).abs() / expected.abs().max(1.0);
             assert!(error < 1e-7, "[{at}] {found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn what_a_constant_graph_makes_of_scenes_can_be_kept() {
+    let scenes = [scene(1, 4), scene(2, 1), scene(3, 6)];
+    let scenes: Vec<&Scene> = scenes.iter().collect();
+    for (learner, constant) in [("kernel", true), ("none", true), ("dgg", false), ("dgm", false)] {
+        let config = TrajectoryConfig::named(learner).unwrap();
+        let model = SocialModel::new(&config, LENGTHS, 3, &Device::flex()).unwrap();
+        let mut batch = SceneBatch::new(&scenes, LENGTHS, &Device::flex()).unwrap();
+        let forward = |batch: &SceneBatch| {
+            let out = model.forward(batch, Pass::evaluate()).unwrap();
+            out.into_data().iter::<f32>().collect::<Vec<f32>>()
+        };
+        let fresh = forward(&batch);
+        batch.constants = model.constants(&batch).unwrap();
+        assert_eq!(batch.constants.is_some(), constant, "{learner}");
+        assert_eq!(forward(&batch), fresh, "{learner}");
+    }
+}
+
+#[test]
+fn relative_predictions_start_from_the_last_step() {
+    let config = TrajectoryConfig::named("kernel").unwrap();
+    let seen = scene(1, 3);
+    let batch = SceneBatch::new(&[&seen], LENGTHS, &Device::flex()).unwrap();
+    let [own, relative] = ["relative=false", "relative=true"].map(|setting| {
+        let config = config.with_settings([setting]).unwrap();
+        let model = SocialModel::new(&config, LENGTHS, 3, &Device::flex()).unwrap();
+        let out = model.forward(&batch, Pass::evaluate()).unwrap().into_data();
+        out.iter::<f32>().collect::<Vec<f32>>()
+    });
+    let steps = LENGTHS[1];
+    for agent in 0..3 {
+        let path = seen.path(agent);
+        for part in 0..5 {
+            for time in 0..steps {
+                let at = (agent * 5 + part) * steps + time;
+                let step = match part {
+                    axis @ 0..2 => path[LENGTHS[0] - 1][axis] - path[LENGTHS[0] - 2][axis],
+                    _ => 0.0,
+                };
+                assert!((relative[at] - own[at] - step).abs() < 1e-5, "{agent} {part} {time}");
+            }
+        }
+    }
+}
+
+#[test]
+fn scenes_are_turned_in_training_only() {
+    let curve = |setting: &str| {
+        let config = TrajectoryConfig::named("kernel").unwrap();
+        let config = config
+            .with_settings(["train.epochs=2", "train.rate=0", "train.batch=200", setting])
+            .unwrap();
+        let dataset = dataset();
+        let model = SocialModel::new(&config, LENGTHS, 1, &Device::flex().autodiff()).unwrap();
+        let device = Device::flex();
+        let mut trainer =
+            TrajectoryTrainer::new(&config.train, &dataset, model, 1, &device).unwrap();
+        [0, 1].map(|_| trainer.step().unwrap())
+    };
+    let [plain, again] = curve("train.turn=false");
+    let [turned, other] = curve("train.turn=true");
+    // Nothing is learned at rate 0: only what is trained on makes a difference.
+    assert!((plain.loss - again.loss).abs() < 1e-5, "{plain:?} {again:?}");
+    assert!((turned.loss - plain.loss).abs() > 1e-4 && (turned.loss - other.loss).abs() > 1e-4);
+    let [first, second] = curve("train.turn=true");
+    assert_eq!(
+        (first.loss, second.loss),
+        (turned.loss, other.loss),
+        "the same seed, the same turns"
+    );
+}
+
+/// Trains 4 epochs, and 2 with 2 more after a restart.
+fn resumes_bit_for_bit<M: Trainable>(setup: &TrajectorySetup, model: impl Fn() -> M) {
+    let dataset = dataset();
+    let device = Device::flex();
+    let trainer = || TrajectoryTrainer::new(setup.train(), &dataset, model(), 5, &device).unwrap();
+    let fingerprint = dataset.fingerprint();
+    let identity = Identity { config: setup, dataset: &fingerprint, split: "", seed: 5 };
+    let without_time = |curve: &[TrajectoryEpoch]| -> Vec<TrajectoryEpoch> {
+        curve.iter().map(|epoch| TrajectoryEpoch { seconds: 0.0, ..*epoch }).collect()
+    };
+    let mut whole = trainer();
+    let expected: Vec<TrajectoryEpoch> = (0..4).map(|_| whole.step().unwrap()).collect();
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seed-5.safetensors");
+    let mut half = trainer();
+    let mut progress = Progress::default();
+    progress.curve.extend((0..2).map(|_| half.step().unwrap()));
+    Checkpoint::of(&half, &progress, &identity).unwrap().save(&path).unwrap();
+    drop(half);
+    let saved = Checkpoint::load(&path).unwrap();
+    saved.check(&identity).unwrap();
+    let mut resumed = trainer();
+    let mut progress = saved.restore(&mut resumed).unwrap();
+    progress.curve.extend((0..2).map(|_| resumed.step().unwrap()));
+
+    assert_eq!(without_time(&progress.curve), without_time(&expected));
+    let batch = SceneBatch::new(&[&dataset.test[3]], LENGTHS, &device).unwrap();
+    let [a, b] = [&whole, &resumed].map(|trainer| {
+        let best = trainer.best().unwrap();
+        (best.epoch.epoch, best.model.forecast(&batch, 3, Key::new(1)).unwrap())
+    });
+    assert_eq!(a, b);
+    let other = Identity { dataset: "other", ..identity };
+    assert!(saved.check(&other).unwrap_err().to_string().contains("another dataset"));
+}
+
+#[test]
+fn training_goes_on_bit_for_bit() {
+    for (backbone, learner) in
+        [("social-stgcnn", "kernel"), ("social-stgcnn", "dgm"), ("dagnet", "dgg")]
+    {
+        let setup = TrajectorySetup::named("circles", backbone, learner).unwrap();
+        let setup = setup.with_setting("train.epochs=4").unwrap();
+        let setup = setup.with_setting("train.batch=40").unwrap();
+        let device = Device::flex().autodiff();
+        match &setup {
+            TrajectorySetup::Social(config) => {
+                let model = || SocialModel::new(config, LENGTHS, 5, &device).unwrap();
+                resumes_bit_for_bit(&setup, model);
+            }
+            TrajectorySetup::Dag(config) => {
+                let model = || DagModel::new(config, &dataset(), 5, &device).unwrap();
+                resumes_bit_for_bit(&setup, model);
+            }
         }
     }
 }

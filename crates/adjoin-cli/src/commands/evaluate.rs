@@ -1,28 +1,40 @@
 //! `adjoin evaluate`.
 
+mod trajectory;
+
 use crate::{
     failure::{Done, Failure, print},
     table::{mean_deviation, percent, table},
 };
-use adjoin_lab::{node::Trained, record::summary};
+use adjoin_lab::{node::Trained, plan::Layered, record::summary, run, trajectory::TrajectorySetup};
 use clap::Args;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Measure the trained models of a run again, from its checkpoints
 ///
 /// Uses the weights of the best validation epoch of every seed and the test nodes of the run's own
-/// split. With --dataset, other data with the same features and classes.
+/// split. With --dataset, other data with the same features and classes, or, for trajectories, the same
+/// numbers of steps. Errors of trajectories are in metres.
+///
+/// With --weights instead of a run: Social-STGCNN with weights that its authors published, as safetensors
+/// with the names of their PyTorch network, on the test scenes of --dataset.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   adjoin evaluate runs/cora-gcn-dgg
   adjoin evaluate runs/cora-gcn-none_dgg/dgg --json
       one of several learners that were trained together
-  adjoin evaluate runs/mine-gcn-dgg --dataset ./newer-graph")]
+  adjoin evaluate runs/mine-gcn-dgg --dataset ./newer-graph
+  adjoin evaluate runs/eth-social-stgcnn-dgg --dataset zara1
+  adjoin evaluate --weights social-stgcnn-eth.safetensors --dataset eth")]
 pub struct Evaluate {
     /// Folder of the run
-    run: PathBuf,
+    #[arg(required_unless_present = "weights", conflicts_with = "weights")]
+    run: Option<PathBuf>,
+    /// Weights of the authors of Social-STGCNN to measure, on the test scenes of --dataset
+    #[arg(long, value_name = "FILE", requires = "dataset")]
+    weights: Option<PathBuf>,
     /// Other data to use
     #[arg(long, value_name = "NAME|DIR")]
     dataset: Option<String>,
@@ -53,7 +65,18 @@ struct Json<'a> {
 impl Evaluate {
     /// Runs the command.
     pub fn run(self) -> Done {
-        let trained = Trained::open(&self.run, self.dataset.as_deref(), self.data_dir.as_deref())?;
+        match (&self.weights, &self.run) {
+            (Some(weights), _) => trajectory::published(&self, weights),
+            (None, Some(run)) if run::task(run)? == TrajectorySetup::TASK => {
+                trajectory::trained(&self, run)
+            }
+            (None, Some(run)) => self.nodes(run),
+            (None, None) => Err(Failure::Usage("name a run, or --weights".into())),
+        }
+    }
+
+    fn nodes(&self, run: &Path) -> Done {
+        let trained = Trained::open(run, self.dataset.as_deref(), self.data_dir.as_deref())?;
         let score = |&seed: &u64| {
             let (valid, test) = trained.scores(&trained.evaluate(seed)?)?;
             Ok(Score { seed, valid, test })
@@ -67,8 +90,7 @@ impl Evaluate {
                 metric: "accuracy",
                 runs: &scores,
             };
-            let text = serde_json::to_string_pretty(&json);
-            return print(text.map_err(|error| Failure::Failed(error.to_string()))? + "\n");
+            return print_json(&json);
         }
         let mut rows = vec![["seed", "validation", "test"].map(String::from).to_vec()];
         for Score { seed, valid, test } in &scores {
@@ -87,4 +109,9 @@ impl Evaluate {
             table(&rows)
         ))
     }
+}
+
+fn print_json(json: &impl Serialize) -> Done {
+    let text = serde_json::to_string_pretty(json);
+    print(text.map_err(|error| Failure::Failed(error.to_string()))? + "\n")
 }

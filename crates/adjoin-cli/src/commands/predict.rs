@@ -2,19 +2,29 @@
 
 use super::deliver;
 use crate::failure::{Done, Failure};
-use adjoin_lab::{export, node::Trained, run};
+use adjoin_lab::{
+    Config, export,
+    node::Trained,
+    plan::Layered,
+    run,
+    trajectory::{TrajectorySetup, TrajectoryTrained},
+};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Write the predicted class of every node as CSV: id, predicted, probability
+/// Write predictions as CSV: id, predicted, probability of every node, or paths of the agents
 ///
-/// Uses the seed with the best validation result, unless another is named.
+/// Uses the seed with the best validation result, unless another is named. Trajectories are written for
+/// the test scenes as scene, frame, agent, sample, x, y: frames are counted from the first observed one
+/// as 0, samples from 0, and the most likely path has the sample `likely`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   adjoin predict runs/cora-gcn-dgg | head
   adjoin predict runs/cora-gcn-dgg --out predictions.csv --seed 2
-  adjoin predict runs/mine-gcn-dgg --dataset ./newer-graph --out new.csv")]
+  adjoin predict runs/mine-gcn-dgg --dataset ./newer-graph --out new.csv
+  adjoin predict runs/crowd-social-stgcnn-dgg --samples 0 --out likely.csv
+      the most likely paths alone")]
 pub struct Predict {
     /// Folder of the run
     run: PathBuf,
@@ -24,6 +34,9 @@ pub struct Predict {
     /// The seed whose model is used [default: the best on validation]
     #[arg(long)]
     seed: Option<u64>,
+    /// Sampled paths of every agent, for trajectories [default: as in the tests of the run]
+    #[arg(long, value_name = "N")]
+    samples: Option<usize>,
     /// Other data to use
     #[arg(long, value_name = "NAME|DIR")]
     dataset: Option<String>,
@@ -38,16 +51,36 @@ pub struct Predict {
 impl Predict {
     /// Runs the command.
     pub fn run(self) -> Done {
-        let trained = Trained::open(&self.run, self.dataset.as_deref(), self.data_dir.as_deref())?;
-        let seed = match self.seed {
-            Some(seed) => seed,
-            None => {
-                let record = run::record(&self.run)?;
-                let best = record.seeds.iter().max_by(|a, b| a.valid.total_cmp(&b.valid));
-                best.ok_or_else(|| Failure::Failed("the run has no seed".into()))?.seed
-            }
+        let text = match run::task(&self.run)? == TrajectorySetup::TASK {
+            true => self.paths()?,
+            false => self.classes()?,
         };
-        let text = export::predictions_csv(&trained.dataset, &trained.evaluate(seed)?);
         deliver(text.as_bytes(), self.out.as_deref(), self.overwrite)
+    }
+
+    fn classes(&self) -> Result<String, Failure> {
+        if self.samples.is_some() {
+            return Err(Failure::Usage("--samples is for trajectories".into()));
+        }
+        let trained = Trained::open(&self.run, self.dataset.as_deref(), self.data_dir.as_deref())?;
+        let record = run::record::<Config>(&self.run)?;
+        let seeds = record.seeds.iter().map(|seed| (seed.seed, -seed.valid));
+        let evaluation = trained.evaluate(self.seed(seeds)?)?;
+        Ok(export::predictions_csv(&trained.dataset, &evaluation))
+    }
+
+    fn paths(&self) -> Result<String, Failure> {
+        let (dataset, data_dir) = (self.dataset.as_deref(), self.data_dir.as_deref());
+        let trained = TrajectoryTrained::open(&self.run, dataset, data_dir)?;
+        let record = run::record::<TrajectorySetup>(&self.run)?;
+        let seed = self.seed(record.seeds.iter().map(|seed| (seed.seed, seed.valid)))?;
+        Ok(trained.predictions(seed, self.samples.unwrap_or(trained.samples()))?)
+    }
+
+    /// The seed that was named, or else the one with the least validation error.
+    fn seed(&self, seeds: impl Iterator<Item = (u64, f64)>) -> Result<u64, Failure> {
+        let best = || seeds.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(seed, _)| seed);
+        let seed = self.seed.or_else(best);
+        seed.ok_or_else(|| Failure::Failed("the run has no seed".into()))
     }
 }

@@ -1,11 +1,11 @@
 //! `adjoin report`.
 
-use crate::failure::{Done, print};
-use adjoin_lab::{files, report, run};
+use crate::failure::{Done, Failure, print};
+use adjoin_lab::{Config, files, plan::Layered, report, run, trajectory::TrajectorySetup};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Write one page on one or more runs: curves, degrees, neighbourhoods, comparison
+/// Write one page on one or more runs: curves, degrees, neighbourhoods or moving scenes, comparison
 ///
 /// The page is a single file without network requests; open it in any browser.
 #[derive(Args)]
@@ -13,7 +13,9 @@ use std::path::PathBuf;
 Examples:
   adjoin report runs/cora-gcn-none runs/cora-gcn-dgg --out compare.html
   adjoin report runs/cora-gcn-none_dgg --out page.html
-      all learners that were trained together")]
+      all learners that were trained together
+  adjoin report runs/crowd-social-stgcnn-kernel_dgg --out crowd.html
+      trajectories: scenes that move, with predictions and graphs")]
 pub struct Report {
     /// Folders of runs
     #[arg(required = true, value_name = "RUN")]
@@ -29,12 +31,28 @@ pub struct Report {
 impl Report {
     /// Runs the command.
     pub fn run(self) -> Done {
-        let mut records = Vec::new();
-        for folder in &self.runs {
-            records.extend(run::records(folder)?.into_iter().map(|(_, record)| record));
-        }
-        let page = report::render(&records).map_err(adjoin_lab::Error::from)?;
+        let tasks = self.runs.iter().map(|folder| run::task(folder));
+        let mut tasks = tasks.collect::<Result<Vec<String>, adjoin_lab::Error>>()?;
+        tasks.dedup();
+        let page = match &tasks[..] {
+            [task] if task == TrajectorySetup::TASK => {
+                report::render_trajectories(&self.records::<TrajectorySetup>()?)
+            }
+            [_] => report::render(&self.records::<Config>()?),
+            _ => {
+                let what = "the runs are of different tasks: write one page for each task";
+                return Err(Failure::Usage(what.into()));
+            }
+        };
+        let page = page.map_err(adjoin_lab::Error::from)?;
         files::write_new(&self.out, page.as_bytes(), self.overwrite)?;
         print(format!("report: {}\n", self.out.display()))
+    }
+    fn records<C: Layered>(&self) -> Result<Vec<C::Record>, Failure> {
+        let mut records = Vec::new();
+        for folder in &self.runs {
+            records.extend(run::records::<C>(folder)?.into_iter().map(|(_, record)| record));
+        }
+        Ok(records)
     }
 }

@@ -2,29 +2,33 @@
 
 use super::{all_threads, command_line, deliver};
 use crate::{
-    failure::Done,
+    failure::{Done, Failure},
     progress::{Show, Watch, catch_interrupts},
 };
 use adjoin_data::Locations;
 use adjoin_lab::{
     clock,
-    reproduce::{self, Options, Row, TABLES, Table},
+    reproduce::{self, Options, Row, TABLES, TRAJECTORY, Table, TableRow, TrajectoryRow},
 };
 use clap::{Args, builder::PossibleValuesParser};
 use std::path::PathBuf;
 
 /// Run a published table again: ours (mean, deviation, seeds), published, difference
 ///
-/// Tables: ablation (Table 1 of the paper, the parts of the generator) and node (Table 2, node
-/// classification on Cora, Citeseer and Pubmed). Rows are shown as they are finished; the result is
-/// Markdown.
+/// Tables: ablation (Table 1 of the paper, the parts of the generator), node (Table 2, node
+/// classification on Cora, Citeseer and Pubmed) and trajectory (Tables 5 and 6, paths of pedestrians and
+/// basketball players). Rows are shown as they are finished; the result is Markdown.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   adjoin reproduce ablation
   adjoin reproduce node --datasets cora --backbones gcn,gat --seeds 3
       a part of the table, quickly
-  adjoin reproduce node --seeds 10 --out table2.md")]
+  adjoin reproduce node --seeds 10 --out table2.md
+  adjoin reproduce trajectory --datasets eth,hotel,univ,zara1,zara2 --seeds 3 --keep cells
+      finished cells stay in the folder, and are not run again the next time
+  adjoin reproduce trajectory --datasets sdd --learners kernel,dgg --epochs 10 --seeds 1
+      a quick look; the result says that its settings are reduced")]
 pub struct Reproduce {
     /// Which table
     #[arg(value_parser = PossibleValuesParser::new(TABLES))]
@@ -41,6 +45,12 @@ pub struct Reproduce {
     /// Only these learners
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     learners: Vec<String>,
+    /// Train for so many epochs instead of the preset's, where the table is of trajectories
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    epochs: Option<u32>,
+    /// Keep finished cells of the table of trajectories here, and go on from what is there
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
     /// Look for data here first
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -61,26 +71,50 @@ pub struct Reproduce {
 impl Reproduce {
     /// Runs the command.
     pub fn run(self) -> Done {
+        let trajectories = self.table == TRAJECTORY;
+        if !trajectories && (self.epochs.is_some() || self.keep.is_some()) {
+            let what = format!("--epochs and --keep are for the table {TRAJECTORY}");
+            return Err(Failure::Usage(what));
+        }
         let options = Options {
             seeds: (0..self.seeds).collect(),
             threads: self.threads.map_or_else(all_threads, usize::from),
-            locations: Locations::from_environment(self.data_dir),
-            datasets: self.datasets,
-            backbones: self.backbones,
-            learners: self.learners,
+            locations: Locations::from_environment(self.data_dir.clone()),
+            datasets: self.datasets.clone(),
+            backbones: self.backbones.clone(),
+            learners: self.learners.clone(),
+            epochs: self.epochs.map(|epochs| epochs as usize),
+            keep: self.keep.clone(),
         };
         catch_interrupts();
-        if !self.quiet {
-            eprintln!("{}", Table::HEADING);
-        }
-        let mut done = |row: &Row| {
-            if !self.quiet {
-                eprintln!("{}", row.to_markdown());
-            }
-        };
         // Rows are progress enough; the watch is there for Ctrl-C.
         let watch = Watch::new(&self.table, Show::Nothing);
-        let table = reproduce::run(&self.table, &options, &watch, &mut done)?;
+        match trajectories {
+            true => {
+                self.head::<TrajectoryRow>();
+                self.write(reproduce::run_trajectories(&options, &watch, &mut |row| self.row(row))?)
+            }
+            false => {
+                self.head::<Row>();
+                let mut done = |row: &Row| self.row(row);
+                self.write(reproduce::run(&self.table, &options, &watch, &mut done)?)
+            }
+        }
+    }
+
+    fn head<R: TableRow>(&self) {
+        if !self.quiet {
+            eprintln!("{}", R::HEADING);
+        }
+    }
+
+    fn row(&self, row: &impl TableRow) {
+        if !self.quiet {
+            eprintln!("{}", row.to_markdown());
+        }
+    }
+
+    fn write<R: TableRow>(&self, table: Table<R>) -> Done {
         let text = table.to_markdown(&command_line(), &clock::now_utc());
         deliver(text.as_bytes(), self.out.as_deref(), self.overwrite)
     }

@@ -11,8 +11,9 @@ use crate::{
 use adjoin_data::{Locations, NodeDataset, Split, SplitSpec};
 use adjoin_lab::{
     Error,
-    plan::{Plan, Wishes},
+    plan::{Layered, Plan, Wishes},
     run::{self, RunFolder},
+    trajectory::TrajectorySetup,
 };
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 ///
 /// With --task trajectory: Social-STGCNN on a generated crowd, once on its published graph (learner
 /// kernel) and once on a learned one. Errors (ADE and FDE) are in metres, beside those of walking straight
-/// on. The folder has numbers and weights, but no page; such a run cannot be resumed.
+/// on.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -120,7 +121,14 @@ enum Task {
 impl Train {
     /// Runs the command.
     pub fn run(self) -> Done {
-        match self.task {
+        // A run that is resumed says itself what it is.
+        let resumed = self.resume.as_deref().map(run::task).transpose()?;
+        let task = match resumed.as_deref() {
+            Some(TrajectorySetup::TASK) => Task::Trajectory,
+            Some(_) => Task::Node,
+            None => self.task,
+        };
+        match task {
             Task::Node => self.run_nodes(),
             Task::Trajectory => trajectory::run(&self),
             Task::Points => {
@@ -216,7 +224,7 @@ fn resume(path: &Path) -> Result<(RunFolder, NodeDataset, Split), Failure> {
 }
 
 /// What to say when training ended early.
-fn stopped(folder: RunFolder, error: Error) -> Failure {
+fn stopped(folder: RunFolder<impl Layered>, error: Error) -> Failure {
     let work = folder.work().to_path_buf();
     let resumable = folder.abandon();
     match Failure::from(error) {

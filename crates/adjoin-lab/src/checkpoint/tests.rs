@@ -1,8 +1,9 @@
 use super::*;
 use crate::{
-    LearnerConfig,
+    Config, LearnerConfig,
     labels::SplitLabels,
     node::{NodeData, Trainer},
+    record::EpochRecord,
 };
 use adjoin_data::{GeneratorConfig, NodeDataset, Split, citation_like};
 use burn::tensor::Device;
@@ -34,19 +35,19 @@ impl World {
         Trainer::new(&self.config, &self.data, training, validation, 5, &Device::flex()).unwrap()
     }
 
-    fn checkpoint(&self, trainer: &Trainer, progress: &Progress) -> Checkpoint {
+    fn checkpoint(&self, trainer: &Trainer, progress: &Progress<EpochRecord>) -> Checkpoint {
         let (dataset, split) = (self.dataset.fingerprint(), self.split.hash());
         let identity = Identity { config: &self.config, dataset: &dataset, split: &split, seed: 5 };
-        Checkpoint::of(trainer, progress, identity).unwrap()
+        Checkpoint::of(trainer, progress, &identity).unwrap()
     }
 
     fn check(&self, checkpoint: &Checkpoint, config: &Config, seed: u64) -> Result<()> {
         let (dataset, split) = (self.dataset.fingerprint(), self.split.hash());
-        checkpoint.check(Identity { config, dataset: &dataset, split: &split, seed })
+        checkpoint.check(&Identity { config, dataset: &dataset, split: &split, seed })
     }
 }
 
-fn epochs(trainer: &mut Trainer, progress: &mut Progress, count: usize) {
+fn epochs(trainer: &mut Trainer, progress: &mut Progress<EpochRecord>, count: usize) {
     for _ in 0..count {
         progress.curve.push(trainer.step().unwrap());
     }
@@ -161,6 +162,9 @@ fn the_wrong_file_is_refused_with_its_reason() {
     let mut longer = world.config.clone();
     longer.train.epochs = 100;
     world.check(&checkpoint, &longer, 5).unwrap();
+    let mut shorter = world.config.clone();
+    shorter.train.epochs = 1;
+    assert!(differs(&shorter, 5).contains("2 then, 1 now"));
 
     let other = World::new("dgg");
     let mut trainer = other.trainer();

@@ -3,21 +3,16 @@
 use super::{Best, NodeData, Trainer};
 use crate::{
     Config, Error, LearnerConfig, Result,
-    checkpoint::{Checkpoint, Identity, Progress},
+    checkpoint::{self, Shelf},
     labels::SplitLabels,
     record::{EpochRecord, GraphRecord, RunRecord, SeedRecord},
+    run::GUIDE,
     seeds::side_by_side,
 };
 use adjoin::{Csr, conv::Backbone};
 use adjoin_data::{NodeDataset, Split};
 use burn::tensor::{Device, Tensor};
-use std::{
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
-
-/// A crash loses at most this much work.
-const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(20);
+use std::{path::Path, time::Duration};
 
 /// A dataset, a split, a configuration and seeds.
 #[derive(Clone, Debug)]
@@ -114,41 +109,19 @@ impl Experiment<'_> {
         labels: &SplitLabels,
         device: &Device,
         observer: &dyn Observer,
-        shelf: Option<&Shelf>,
+        shelf: Option<&Shelf<Config>>,
     ) -> Result<SeedOutcome> {
         let SplitLabels { training, validation, test } = labels;
         let mut trainer = Trainer::new(self.config, data, training, validation, seed, device)?;
-        let mut progress = match shelf {
-            Some(shelf) => shelf.restore(&mut trainer)?,
-            None => Progress::default(),
-        };
-        let started = Instant::now();
-        let before = progress.elapsed;
-        if trainer.epoch() == 0 && self.config.learner.wants_beliefs() {
-            trainer.guided_by(self.guide(seed, data, labels, device, observer)?)?;
+        let mut before = Duration::ZERO;
+        if self.config.learner.wants_beliefs() {
+            let (guide, elapsed) = self.guide(seed, data, labels, device, observer, shelf)?;
+            trainer.guided_by(guide)?;
+            before = elapsed;
         }
-        let mut saved = Instant::now();
-        while !trainer.is_finished() {
-            let stop = observer.stop();
-            if let Some(shelf) = shelf
-                && trainer.epoch() > 0
-                && (stop || saved.elapsed() > BETWEEN_CHECKPOINTS)
-            {
-                progress.elapsed = before + started.elapsed();
-                shelf.save(&trainer, &progress)?;
-                saved = Instant::now();
-            }
-            if stop {
-                return Err(Error::Interrupted { epoch: trainer.epoch(), seed });
-            }
-            let record = trainer.step()?;
-            observer.epoch(seed, &record, self.config.train.epochs);
-            progress.curve.push(record);
-        }
-        progress.elapsed = before + started.elapsed();
-        if let Some(shelf) = shelf.filter(|_| trainer.epoch() > 0) {
-            shelf.save(&trainer, &progress)?;
-        }
+        let most = self.config.train.epochs;
+        let seen = |record: &EpochRecord| observer.epoch(seed, record, most);
+        let progress = checkpoint::train(&mut trainer, shelf, || observer.stop(), seen)?;
         let epochs = trainer.epoch();
         let step_seconds = trainer.step_time().as_secs_f64() / epochs.max(1) as f64;
         let best = trainer.best().cloned().ok_or_else(no_epochs)?;
@@ -159,14 +132,15 @@ impl Experiment<'_> {
             test: test.accuracy(&best.evaluation.predicted),
             best_epoch: best.epoch,
             epochs,
-            seconds: progress.elapsed.as_secs_f64(),
+            seconds: (before + progress.elapsed).as_secs_f64(),
             curve: progress.curve,
         };
         observer.seed(&record);
         Ok(SeedOutcome { record, best, step_seconds })
     }
 
-    /// The network of the same seed trained on the input graph: what training without a learner gives.
+    /// The network of the same seed trained on the input graph, which is what training without a learner
+    /// gives, and the time that took; its checkpoint is in a folder of its own.
     fn guide(
         &self,
         seed: u64,
@@ -174,19 +148,26 @@ impl Experiment<'_> {
         labels: &SplitLabels,
         device: &Device,
         observer: &dyn Observer,
-    ) -> Result<Backbone> {
+        shelf: Option<&Shelf<Config>>,
+    ) -> Result<(Backbone, Duration)> {
         let config = Config { learner: LearnerConfig::None, ..self.config.clone() };
+        let folder = shelf.map(|shelf| shelf.folder.join(GUIDE));
+        if let Some(folder) = &folder {
+            std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
+        }
+        let shelf = shelf.zip(folder.as_deref()).map(|(shelf, folder)| Shelf {
+            folder,
+            dataset: shelf.dataset.clone(),
+            split: shelf.split.clone(),
+            config: &config,
+        });
         let SplitLabels { training, validation, .. } = labels;
         let mut trainer = Trainer::new(&config, data, training, validation, seed, device)?;
-        while !trainer.is_finished() {
-            if observer.stop() {
-                return Err(Error::Interrupted { epoch: 0, seed });
-            }
-            let record = trainer.step()?;
-            observer.guide(seed, &record, config.train.epochs);
-        }
-        let best = trainer.best().map(|best| best.model.backbone.clone());
-        best.ok_or_else(no_epochs)
+        let seen = |record: &EpochRecord| observer.guide(seed, record, config.train.epochs);
+        let stop = || observer.stop();
+        let progress = checkpoint::train(&mut trainer, shelf.as_ref(), stop, seen)?;
+        let best = trainer.best().ok_or_else(no_epochs)?;
+        Ok((best.model.backbone.clone(), progress.elapsed))
     }
 
     fn outcome(&self, outcomes: Vec<SeedOutcome>) -> Result<Outcome> {
@@ -242,40 +223,6 @@ impl Experiment<'_> {
             degrees: learned.degrees.as_ref().map(floats).unwrap_or_default(),
         })
     }
-}
-
-/// Where the checkpoints of an experiment are, and what they must agree with.
-struct Shelf<'a> {
-    folder: &'a Path,
-    dataset: String,
-    split: String,
-    config: &'a Config,
-}
-
-impl Shelf<'_> {
-    fn identity(&self, seed: u64) -> Identity<'_> {
-        Identity { config: self.config, dataset: &self.dataset, split: &self.split, seed }
-    }
-
-    fn save(&self, trainer: &Trainer, progress: &Progress) -> Result<()> {
-        let checkpoint = Checkpoint::of(trainer, progress, self.identity(trainer.seed))?;
-        checkpoint.save(&checkpoint_path(self.folder, trainer.seed))
-    }
-
-    fn restore(&self, trainer: &mut Trainer) -> Result<Progress> {
-        let path = checkpoint_path(self.folder, trainer.seed);
-        if !path.exists() {
-            return Ok(Progress::default());
-        }
-        let checkpoint = Checkpoint::load(&path)?;
-        checkpoint.check(self.identity(trainer.seed))?;
-        checkpoint.restore(trainer)
-    }
-}
-
-/// Where the checkpoint of a seed is in the folder of its run.
-pub(crate) fn checkpoint_path(folder: &Path, seed: u64) -> PathBuf {
-    folder.join(format!("seed-{seed}.safetensors"))
 }
 
 fn floats(values: &Tensor<1>) -> Vec<f32> {

@@ -1,7 +1,12 @@
 //! A run that was trained before, ready to be used.
 
-use super::{Evaluation, NodeData, NodeModel, checkpoint_path};
-use crate::{Config, Error, Result, checkpoint::Checkpoint, labels::SplitLabels, run};
+use super::{Evaluation, NodeData, NodeModel};
+use crate::{
+    Config, Result,
+    checkpoint::{self, Checkpoint},
+    labels::SplitLabels,
+    run,
+};
 use adjoin_data::{NodeDataset, Split};
 use burn::tensor::Device;
 use std::path::{Path, PathBuf};
@@ -29,7 +34,7 @@ impl Trained {
     /// # Errors
     /// If it is no such folder, or its data is not found or has changed.
     pub fn open(folder: &Path, dataset: Option<&str>, data_dir: Option<&Path>) -> Result<Self> {
-        let (plan, config) = run::open_single(folder)?;
+        let (plan, config) = run::open_single::<Config>(folder)?;
         let (dataset, split) = plan.load(dataset, data_dir)?;
         let device = Device::flex();
         let data = NodeData::new(&dataset, config.train.normalise_features, &device)?;
@@ -44,15 +49,12 @@ impl Trained {
     /// If the checkpoint is missing or damaged, or the data has other features or classes than
     /// the model.
     pub fn evaluate(&self, seed: u64) -> Result<Evaluation> {
-        if !self.seeds.contains(&seed) {
-            let what = format!("the run has no seed {seed}; it has {:?}", self.seeds);
-            return Err(Error::Config { place: self.folder.display().to_string(), what });
-        }
-        let checkpoint = Checkpoint::load(&checkpoint_path(&self.folder, seed))?;
+        run::check_seed(&self.folder, &self.seeds, seed)?;
+        let checkpoint = Checkpoint::load(&checkpoint::file_of(&self.folder, seed))?;
         let fresh = NodeModel::new(&self.config, &self.data, seed, &self.device)?;
         let model = checkpoint.best_model(fresh)?;
         let prepared = model.prepare(&self.data)?;
-        let warm_up = checkpoint.best_epoch()? < self.config.train.warm_up;
+        let warm_up = checkpoint.number::<usize>("best_epoch")? < self.config.train.warm_up;
         model.evaluate(&self.data, &prepared, warm_up)
     }
 

@@ -37,32 +37,32 @@ pub struct Best {
 ///
 /// It holds training labels and a validation scorer; there is no test label it could look at.
 pub struct Trainer<'a> {
-    pub(crate) config: &'a Config,
-    pub(crate) data: &'a NodeData,
+    pub(super) config: &'a Config,
+    pub(super) data: &'a NodeData,
     labels: &'a TrainingLabels,
     validation: &'a Scorer,
-    pub(crate) seed: u64,
-    pub(crate) model: NodeModel,
-    pub(crate) optimisers: Optimisers,
-    pub(crate) epoch: usize,
-    pub(crate) best: Option<Best>,
-    pub(crate) step_time: Duration,
-    pub(crate) prepared: Prepared,
+    pub(super) seed: u64,
+    pub(super) model: NodeModel,
+    pub(super) optimisers: Optimisers,
+    pub(super) epoch: usize,
+    pub(super) best: Option<Best>,
+    pub(super) step_time: Duration,
+    pub(super) prepared: Prepared,
     /// Running rewards of the training nodes, for learners that learn from rewards.
-    pub(crate) baseline: Baseline,
+    pub(super) baseline: Baseline,
     training_rows: Tensor<1, Int>,
     training_classes: Tensor<2, Int>,
     pairs: Option<TrainingPairs>,
 }
 
 /// Adam for the network and for the learner, which may have different rates.
-pub(crate) struct Optimisers {
-    pub(crate) backbone: ModuleOptimizer,
-    pub(crate) learner: ModuleOptimizer,
+pub(super) struct Optimisers {
+    pub(super) backbone: ModuleOptimizer,
+    pub(super) learner: ModuleOptimizer,
 }
 
 impl Optimisers {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config) -> Self {
         let adam = |decay: f64| {
             let decay = (decay > 0.0).then(|| WeightDecayConfig::new(decay as f32));
             AdamConfig::new().with_epsilon(1e-8).with_weight_decay(decay)

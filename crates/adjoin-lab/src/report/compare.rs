@@ -1,7 +1,8 @@
 //! Which runs may be compared with which, and the headline that follows from it.
 
 use super::ReportError;
-use super::text::{self, NBSP, Verdict, percent, percent_summary, spelling, verdict};
+use super::measure::Measure;
+use super::text::{self, NBSP, Verdict, spelling};
 use crate::record::{Paired, RunRecord, Summary};
 
 /// A run as the page shows it.
@@ -11,6 +12,8 @@ pub struct Run<'a> {
     pub name: String,
     /// The name with the data it ran on, where the page has several kinds.
     pub label: String,
+    /// How its numbers are written.
+    pub measure: Measure,
     pub test: Summary,
     pub valid: Summary,
     /// The run this one is measured against, by position, and the difference to it.
@@ -20,19 +23,25 @@ pub struct Run<'a> {
 /// Runs on the same data, split and metric: positions into the list of runs.
 pub type Group = Vec<usize>;
 
+/// The learner that leaves the graph as it is.
+fn plain(record: &RunRecord) -> &'static str {
+    if record.task == "trajectory" { "kernel" } else { "none" }
+}
+
 /// Names the runs, puts the comparable ones into groups and pairs each with its baseline: the same
 /// backbone without a learner, else the first run of the group.
 pub fn compare(records: &[RunRecord]) -> Result<(Vec<Run<'_>>, Vec<Group>), ReportError> {
     let mut runs = Vec::with_capacity(records.len());
     for record in records {
-        let name = text::run_name(&record.backbone, &record.learner);
+        let name = text::run_name(&record.task, &record.backbone, &record.learner);
+        let measure = Measure::of_task(&record.task);
         let (Some(test), Some(valid)) = (record.test(), record.valid()) else {
             return Err(ReportError::NoSeeds { run: name });
         };
         if !(test.mean.is_finite() && valid.mean.is_finite()) {
             return Err(ReportError::NotFinite { run: name });
         }
-        runs.push(Run { record, label: name.clone(), name, test, valid, against: None });
+        runs.push(Run { record, label: name.clone(), name, measure, test, valid, against: None });
     }
     let mut groups: Vec<Group> = Vec::new();
     for (i, run) in runs.iter().enumerate() {
@@ -46,7 +55,7 @@ pub fn compare(records: &[RunRecord]) -> Result<(Vec<Run<'_>>, Vec<Group>), Repo
         for &i in group {
             let same_backbone = |&&j: &&usize| {
                 let r = runs[j].record;
-                r.learner == "none" && r.backbone == runs[i].record.backbone
+                r.learner == plain(r) && r.backbone == runs[i].record.backbone
             };
             let baseline = group.iter().find(same_backbone).copied().unwrap_or(group[0]);
             if baseline != i {
@@ -73,7 +82,8 @@ fn label_by_data(runs: &mut [Run], groups: &[Group]) {
                 (_, true) => format!("{name}, {}", spelling(dataset)),
                 _ => {
                     let hash: String = record.split_hash.chars().take(6).collect();
-                    format!("{name}, {} {} {hash}", spelling(dataset), record.split)
+                    let data = format!("{} {}", spelling(dataset), record.split);
+                    format!("{name}, {} {hash}", data.trim_end())
                 }
             };
         }
@@ -112,31 +122,42 @@ pub fn headline(runs: &[Run], groups: &[Group]) -> String {
         );
     };
     let on = spelling(&runs[group[0]].record.dataset);
-    let score = |i: usize| format!("{}{NBSP}%", percent(runs[i].test.mean));
+    let first = &runs[group[0]];
+    let score = |i: usize| first.measure.with_unit(runs[i].test.mean);
+    let of = if first.measure.lower { format!("{} ", first.record.metric) } else { String::new() };
     match group[..] {
-        [only] => format!("{} reaches {} on {on}", runs[only].name, score(only)),
+        [only] => format!("{} reaches {of}{} on {on}", runs[only].name, score(only)),
         [a, b] => {
             let (new, base) = if runs[a].against.is_some() { (a, b) } else { (b, a) };
             let (n, m) = (&runs[new].name, &runs[base].name);
             let (s, t) = (score(new), score(base));
-            match verdict(runs[new].against.as_ref().and_then(|x| x.1.as_ref())) {
-                Verdict::Better => format!("{n} beats {m} on {on}: {s} against {t}"),
-                Verdict::Worse => format!("{n} falls behind {m} on {on}: {s} against {t}"),
+            match first.measure.verdict(runs[new].against.as_ref().and_then(|x| x.1.as_ref())) {
+                Verdict::Better => format!("{n} beats {m} on {on}: {of}{s} against {t}"),
+                Verdict::Worse => format!("{n} falls behind {m} on {on}: {of}{s} against {t}"),
                 Verdict::Alike => {
-                    format!("{n} and {m} are too close to tell apart on {on}: {s} and {t}")
+                    format!("{n} and {m} are too close to tell apart on {on}: {of}{s} and {t}")
                 }
-                Verdict::Untested => format!("On {on}, {n} reaches {s} and {m} {t}"),
+                Verdict::Untested => format!("On {on}, {n} reaches {of}{s} and {m} {t}"),
             }
         }
         _ => {
-            let best = group
-                .iter()
-                .copied()
-                .max_by(|&a, &b| runs[a].test.mean.total_cmp(&runs[b].test.mean));
-            let best = best.unwrap_or(group[0]);
+            let order = |&a: &usize, &b: &usize| {
+                let order = runs[a].test.mean.total_cmp(&runs[b].test.mean);
+                if first.measure.lower { order.reverse() } else { order }
+            };
+            let best = group.iter().copied().max_by(order).unwrap_or(group[0]);
             let (n, s) = (&runs[best].name, score(best));
-            format!("{n} scores highest of {} runs on {on}: {s}", group.len())
+            let word = if first.measure.lower { "errs least" } else { "scores highest" };
+            format!("{n} {word} of {} runs on {on}: {of}{s}", group.len())
         }
+    }
+}
+
+/// The dataset, and its split where it can be split in several ways.
+pub fn data_name(record: &RunRecord) -> String {
+    match record.split.is_empty() {
+        true => spelling(&record.dataset),
+        false => format!("{}, {} split", spelling(&record.dataset), record.split),
     }
 }
 
@@ -145,7 +166,10 @@ pub fn account(runs: &[Run], group: &Group) -> String {
     let first = runs[group[0]].record;
     let scores: Vec<String> = group
         .iter()
-        .map(|&i| format!("{} {}{NBSP}%", runs[i].name, percent_summary(&runs[i].test)))
+        .map(|&i| {
+            let Run { name, measure, test, .. } = &runs[i];
+            format!("{name} {}{NBSP}{}", measure.summary(test), measure.unit)
+        })
         .collect();
     let fewest = group.iter().map(|&i| runs[i].test.n).min().unwrap_or(0);
     let most = group.iter().map(|&i| runs[i].test.n).max().unwrap_or(0);
@@ -156,10 +180,9 @@ pub fn account(runs: &[Run], group: &Group) -> String {
     };
     let spread = if most > 1 { ", mean ± standard deviation over seeds" } else { "" };
     format!(
-        "Trained for {} on {}, {} split, {seeds}. Test {}{spread}: {}.",
+        "Trained for {} on {}, {seeds}. Test {}{spread}: {}.",
         spelling(&first.task),
-        spelling(&first.dataset),
-        first.split,
+        data_name(first),
         first.metric,
         text::joined(&scores)
     )
@@ -170,7 +193,8 @@ pub fn differences(runs: &[Run], group: &Group) -> Vec<String> {
     let compared = group.iter().filter_map(|&i| runs[i].against.as_ref().map(|a| (i, a)));
     compared
         .map(|(i, (base, paired))| {
-            text::paired_sentence(&runs[i].name, &runs[*base].name, paired.as_ref())
+            let Run { name, measure, .. } = &runs[i];
+            measure.paired_sentence(name, &runs[*base].name, paired.as_ref())
         })
         .collect()
 }

@@ -1,5 +1,8 @@
 // Learning curves of all runs: linked charts, and one table that is legend and read-out in one.
 
+const MEASURE = DATA.measure;
+const UNITS = { "%": "percent", m: "metres" };
+const measured = (value) => (isNumber(value) ? (MEASURE.factor * value).toFixed(MEASURE.digits) : "–");
 const DASHES = [null, "7 4", "2 4", "10 4 2 4"];
 const look = (index) => ({ class: `run-${index % 6}`, dash: DASHES[index % DASHES.length] });
 
@@ -46,7 +49,7 @@ function curves() {
 
 const KINDS = {
   loss: { name: "Training loss", format: brief, band: ["loss_low", "loss_high"], factor: 1 },
-  valid: { name: "Validation score in percent", format: (v) => v.toFixed(1), band: ["valid_low", "valid_high"], factor: 100 },
+  valid: { name: `Validation ${MEASURE.name} in ${UNITS[MEASURE.unit] ?? MEASURE.unit}`, format: (v) => v.toFixed(MEASURE.digits), band: ["valid_low", "valid_high"], factor: MEASURE.factor },
   degree: { name: "Mean learned degree", format: brief, band: null, factor: 1 },
 };
 
@@ -61,7 +64,9 @@ function lineChart(place, key, { runs, epochs, shared, state, value, update }) {
   const bounds = (shown) => {
     const keys = kind.band ?? [key];
     let [low, high] = extent(shown.flatMap((run) => keys.flatMap((k) => run.curve[k])));
-    if (key === "valid") low = Math.max(low, high - 4 * (high - middle(shown)));
+    // Steep first epochs should not squeeze the rest.
+    if (key === "valid" && MEASURE.lower) high = Math.min(high, low + 4 * (quantile(shown, 0.75) - low));
+    if (key === "valid" && !MEASURE.lower) low = Math.max(low, high - 4 * (high - quantile(shown, 0.25)));
     if (key === "loss") low = Math.min(low, 0);
     return ticks(kind.factor * low, kind.factor * high, 5);
   };
@@ -124,7 +129,7 @@ function lineChart(place, key, { runs, epochs, shared, state, value, update }) {
     parts.push(svg("path", { class: "line", d: path(run, key), "stroke-dasharray": style.dash }));
     if (key === "valid") {
       const [epoch, best] = [0, 1].map((i) => run.best.reduce((sum, pair) => sum + pair[i], 0) / run.best.length);
-      parts.push(svg("circle", { class: "ring", cx: x(epoch), cy: y(100 * best), r: 4.5 }));
+      parts.push(svg("circle", { class: "ring", cx: x(epoch), cy: y(MEASURE.factor * best), r: 4.5 }));
     }
     return svg("g", { class: style.class }, parts);
   };
@@ -145,10 +150,10 @@ function lineChart(place, key, { runs, epochs, shared, state, value, update }) {
   return { draw: () => draw(), cursor };
 }
 
-// The lower quartile of the validation curves: steep first epochs should not squeeze the rest.
-function middle(runs) {
+// A quantile of the validation curves.
+function quantile(runs, share) {
   const all = runs.flatMap((run) => run.curve.valid).filter(isNumber).sort((a, b) => a - b);
-  return all[Math.floor(all.length / 4)] ?? 0;
+  return all[Math.floor(all.length * share)] ?? 0;
 }
 
 function nearest(sorted, wanted) {
@@ -159,7 +164,9 @@ function nearest(sorted, wanted) {
 
 function readings(runs, hasDegree, redraw) {
   const table = byId("readings");
-  const columns = [["loss", "Loss", brief], ["train", "Training score, %", percent], ["valid", "Validation score, %", percent]];
+  const columns = [["loss", "Loss", brief]];
+  if (runs.some((run) => run.curve.train.some(isNumber))) columns.push(["train", `Training ${MEASURE.name}, ${MEASURE.unit}`, measured]);
+  columns.push(["valid", `Validation ${MEASURE.name}, ${MEASURE.unit}`, measured]);
   if (hasDegree) columns.push(["degree", "Learned degree ± deviation", brief]);
   const cells = new Map();
   const rows = runs.map((run) => {

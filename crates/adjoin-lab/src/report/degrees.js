@@ -10,7 +10,7 @@ function degreeChart(place, graph, readout) {
   const { input, learned } = graph.degrees;
   const noun = graph.has_k ? "learned k" : "learned graph";
   const describe = (bin) =>
-    `degree ${binName(graph.degrees, bin)}: ${plural(input[bin], "node")} in the input, ${learned[bin]} with ${noun}`;
+    `degree ${binName(graph.degrees, bin)}: ${plural(input[bin], graph.noun)} ${graph.input}, ${learned[bin]} with ${noun}`;
   const state = { at: null };
   let shades = [];
 
@@ -36,9 +36,9 @@ function degreeChart(place, graph, readout) {
         xFormat: (bin) => `${bin * graph.degrees.width}${bin === input.length - 1 ? "+" : ""}` }),
       input.map((n, bin) => [rect("input", bin, n, 0), rect("learned", bin, learned[bin], bar)]),
       svg("text", { class: "tick", x: right, y: height - 6, "text-anchor": "end", "aria-hidden": "true" }, "degree"),
-      svg("text", { class: "tick", x: left - 8, y: 12, "text-anchor": "end", "aria-hidden": "true" }, "nodes"));
+      svg("text", { class: "tick", x: left - 8, y: 12, "text-anchor": "end", "aria-hidden": "true" }, `${graph.noun}s`));
     scrub(root, {
-      label: "Number of nodes by degree, input and learned. Arrow keys read the bars.",
+      label: `Number of ${graph.noun}s by degree, given and learned. Arrow keys read the bars.`,
       count: input.length,
       position: (px) => Math.floor(x.invert((px / root.clientWidth) * width || 0)),
       current: () => state.at,
@@ -57,10 +57,10 @@ function degreeTable(graph) {
   const row = (bin) => html("tr", {}, html("th", { scope: "row" }, binName(graph.degrees, bin)),
     html("td", { class: "r num" }, String(input[bin])), html("td", { class: "r num" }, String(learned[bin])));
   return html("details", { class: "table-alternative" }, html("summary", {}, "The same as a table"),
-    html("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Nodes by degree" },
+    html("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "The bars as a table" },
       html("table", { class: "plain" },
         html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Degree"),
-          html("th", { scope: "col", class: "r" }, "Nodes, input"), html("th", { scope: "col", class: "r" }, "Nodes, learned"))),
+          html("th", { scope: "col", class: "r" }, `A ${graph.noun} ${graph.input}`), html("th", { scope: "col", class: "r" }, "Learned"))),
         html("tbody", {}, input.map((_, bin) => row(bin))))));
 }
 

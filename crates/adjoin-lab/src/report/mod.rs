@@ -6,23 +6,26 @@
 
 mod compare;
 mod graph;
+mod measure;
 mod payload;
 mod table;
 mod text;
+mod trajectory;
+
+pub use trajectory::render_trajectories;
 
 use crate::record::RunRecord;
+use compare::{Group, Run};
 use std::fmt::Write;
 use text::escape;
 
 const PAGE: &str = include_str!("page.html");
+const SECTIONS: &str = include_str!("node.html");
 const STYLE: &str = include_str!("style.css");
-const SCRIPTS: [&str; 5] = [
-    include_str!("script.js"),
-    include_str!("curves.js"),
-    include_str!("degrees.js"),
-    include_str!("explorer.js"),
-    include_str!("search.js"),
-];
+/// What the charts need on any page.
+const SHARED: [&str; 2] = [include_str!("script.js"), include_str!("curves.js")];
+const SCRIPTS: [&str; 3] =
+    [include_str!("degrees.js"), include_str!("explorer.js"), include_str!("search.js")];
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -74,11 +77,56 @@ pub fn render(runs: &[RunRecord]) -> Result<String, ReportError> {
     let nodes: usize = graphs.iter().map(|g| g.1.node_ids.len()).sum();
     let limit = if nodes > graph::ALL_NODES { graph::SOME_NODES } else { nodes };
 
-    let headline = compare::headline(&runs, &groups);
+    let mut panels = String::new();
+    for (at, (name, g)) in graphs.iter().enumerate() {
+        panels.push_str(&graph::panel(g, at, name, limit));
+    }
+    let hidden = |hide: bool| if hide { "hidden" } else { "" };
+    let sections = fill(SECTIONS, |slot| match slot {
+        "graphs" => panels.clone(),
+        "no_graph" => hidden(!graphs.is_empty()).into(),
+        "has_graph" => hidden(graphs.is_empty()).into(),
+        _ => String::new(),
+    });
+    let nav: &[_] = if graphs.is_empty() {
+        &[]
+    } else {
+        &[("graph", "Learned graph", false), ("explorer", "Explorer", true)]
+    };
+    let parts = Parts {
+        nav,
+        results: table::comparison(&runs, &groups),
+        sections,
+        drawn: "The curves, the degree histogram and the neighbourhood explorer",
+        data: payload::json(&payload::payload(&runs, limit))?,
+        scripts: &SCRIPTS,
+    };
+    Ok(page(&runs, &groups, &parts))
+}
+
+/// What a page on one task has that those on others have not.
+struct Parts<'a> {
+    /// Sections between training and how to run again: id, title, and whether they need a script.
+    nav: &'a [(&'a str, &'a str, bool)],
+    /// Tables of results.
+    results: String,
+    /// The sections themselves.
+    sections: String,
+    /// What is missing without JavaScript.
+    drawn: &'a str,
+    /// Data of the charts, as JSON.
+    data: String,
+    /// What draws the sections.
+    scripts: &'a [&'a str],
+}
+
+/// The page around the parts.
+fn page(runs: &[Run], groups: &[Group], parts: &Parts) -> String {
+    let headline = compare::headline(runs, groups);
     let mut account = String::new();
-    for group in &groups {
-        let _ = writeln!(account, "<p>{}</p>", escape(&compare::account(&runs, group)));
-        let differences = compare::differences(&runs, group);
+    for group in groups {
+        let _ = writeln!(account, "<p>{}</p>", escape(&compare::account(runs, group)));
+        let differences = compare::differences(runs, group);
         match &differences[..] {
             [] => {}
             [one] => {
@@ -91,31 +139,36 @@ pub fn render(runs: &[RunRecord]) -> Result<String, ReportError> {
             }
         }
     }
-    let mut panels = String::new();
-    for (at, (name, g)) in graphs.iter().enumerate() {
-        panels.push_str(&graph::panel(g, at, name, limit));
-    }
-    let data = payload::json(&payload::payload(&runs, limit))?;
+    let nav = parts.nav.iter().map(|(id, title, script)| {
+        let class = if *script { " class=\"needs-script\"" } else { "" };
+        format!("<li{class}><a href=\"#{id}\">{title}</a></li>")
+    });
+    let nav: String = nav.collect();
     let date = runs.iter().map(|r| r.record.created.as_str()).max().unwrap_or_default();
-    let script = format!("(() => {{\n\"use strict\";\n{}\n}})();", SCRIPTS.join("\n"));
-
-    Ok(fill(PAGE, |slot| match slot {
+    let scripts: Vec<&str> = SHARED.iter().chain(parts.scripts).copied().collect();
+    let script = format!("(() => {{\n\"use strict\";\n{}\n}})();", scripts.join("\n"));
+    let valid = runs.first().map_or_else(String::new, |run| match run.measure.lower {
+        true => format!("{}, {}", run.record.metric, run.measure.unit),
+        false => format!("score, {}", run.measure.unit),
+    });
+    fill(PAGE, |slot| match slot {
         "headline" => escape(&headline),
         "account" => account.clone(),
         "date" => escape(date),
         "day" => escape(date.get(..10).unwrap_or(date)),
-        "comparison" => table::comparison(&runs, &groups),
-        "curve_summary" => table::curve_summary(&runs),
-        "graphs" => panels.clone(),
-        "no_graph" => if graphs.is_empty() { "" } else { "hidden" }.into(),
-        "has_graph" => if graphs.is_empty() { "hidden" } else { "" }.into(),
-        "reproduction" => table::reproduction(&runs),
+        "nav" => nav.clone(),
+        "comparison" => parts.results.clone(),
+        "curve_summary" => table::curve_summary(runs),
+        "valid" => escape(&valid),
+        "sections" => parts.sections.clone(),
+        "reproduction" => table::reproduction(runs),
+        "drawn" => parts.drawn.into(),
         "version" => env!("CARGO_PKG_VERSION").into(),
         "style" => STYLE.into(),
-        "data" => data.clone(),
+        "data" => parts.data.clone(),
         "script" => script.clone(),
         _ => String::new(),
-    }))
+    })
 }
 
 /// Replaces each `{{slot}}` of the template once, in one pass: text put into a slot is never read again.

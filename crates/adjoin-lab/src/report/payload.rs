@@ -2,7 +2,9 @@
 
 use super::compare::Run;
 use super::graph::{self, Explorer};
+use super::measure::Measure;
 use crate::record::{DegreeHistogram, SeedRecord};
+use crate::trajectory::{SceneRecord, TrajectoryRecord};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -11,8 +13,23 @@ const POINTS: usize = 400;
 
 #[derive(Serialize)]
 pub struct Payload<'a> {
+    measure: MeasureData<'a>,
     runs: Vec<RunData<'a>>,
     graphs: Vec<GraphData<'a>>,
+    /// Scenes of each run of trajectories, in the order of the runs.
+    scenes: Vec<&'a [SceneRecord]>,
+    /// Seconds between their steps.
+    seconds: f64,
+}
+
+/// How the page writes what runs are measured by.
+#[derive(Serialize)]
+struct MeasureData<'a> {
+    name: &'a str,
+    unit: &'a str,
+    factor: f64,
+    digits: usize,
+    lower: bool,
 }
 
 #[derive(Serialize)]
@@ -29,7 +46,10 @@ struct GraphData<'a> {
     /// Whether the learner has a k, or neighbours were counted.
     has_k: bool,
     degrees: DegreeHistogram,
-    explorer: Explorer<'a>,
+    /// What is counted, and how its two degrees are called.
+    noun: &'a str,
+    input: &'a str,
+    explorer: Option<Explorer<'a>>,
 }
 
 /// Means over the seeds, epoch by epoch, with the range where the page draws a band. A gap is null.
@@ -47,32 +67,63 @@ pub struct Curve {
     pub degree_deviation: Vec<Option<f64>>,
 }
 
-/// Collects what the charts need; `limit` nodes of each graph at most.
+/// Collects what the charts of runs on nodes need; `limit` nodes of each graph at most.
 pub fn payload<'a>(runs: &'a [Run<'a>], limit: usize) -> Payload<'a> {
     let graphs = runs.iter().filter_map(|run| {
         run.record.graph.as_ref().map(|g| GraphData {
             name: &run.label,
             has_k: !g.degrees.is_empty(),
             degrees: graph::histogram(g),
-            explorer: graph::explorer(g, limit),
+            noun: "node",
+            input: "in the input",
+            explorer: Some(graph::explorer(g, limit)),
         })
     });
     Payload {
-        runs: runs
-            .iter()
-            .map(|run| RunData {
-                name: &run.label,
-                curve: curve(&run.record.seeds),
-                best: run
-                    .record
-                    .seeds
-                    .iter()
-                    .map(|s| (s.best_epoch, short(s.valid).unwrap_or(0.0)))
-                    .collect(),
-            })
-            .collect(),
+        measure: measure(runs),
+        runs: run_data(runs),
         graphs: graphs.collect(),
+        scenes: Vec::new(),
+        seconds: 0.0,
     }
+}
+
+/// Collects what the charts of runs on trajectories need.
+pub fn trajectories<'a>(runs: &'a [Run<'a>], records: &'a [TrajectoryRecord]) -> Payload<'a> {
+    let graph = |(run, record): (&'a Run, &TrajectoryRecord)| GraphData {
+        name: &run.label,
+        has_k: record.has_k,
+        degrees: record.degrees.clone(),
+        noun: "place",
+        input: "with so many others in the frame",
+        explorer: None,
+    };
+    Payload {
+        measure: measure(runs),
+        runs: run_data(runs),
+        graphs: runs.iter().zip(records).map(graph).collect(),
+        scenes: records.iter().map(|record| record.scenes.as_slice()).collect(),
+        seconds: records.first().map_or(0.0, |record| record.seconds_per_step),
+    }
+}
+
+fn measure<'a>(runs: &'a [Run]) -> MeasureData<'a> {
+    let Some(first) = runs.first() else {
+        return MeasureData { name: "", unit: "", factor: 1.0, digits: 0, lower: false };
+    };
+    let Measure { unit, factor, digits, lower, .. } = first.measure;
+    let name = if lower { &first.record.metric } else { "score" };
+    MeasureData { name, unit, factor, digits, lower }
+}
+
+fn run_data<'a>(runs: &'a [Run]) -> Vec<RunData<'a>> {
+    let best = |seed: &SeedRecord| (seed.best_epoch, short(seed.valid).unwrap_or(0.0));
+    let one = |run: &'a Run| RunData {
+        name: &run.label,
+        curve: curve(&run.record.seeds),
+        best: run.record.seeds.iter().map(best).collect(),
+    };
+    runs.iter().map(one).collect()
 }
 
 /// Joins the curves of the seeds.

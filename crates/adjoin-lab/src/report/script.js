@@ -22,7 +22,6 @@ const svg = (tag, attributes, ...children) =>
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
-const percent = (value) => (isNumber(value) ? (100 * value).toFixed(1) : "–");
 
 // Three significant digits, without an exponent where a person would not write one.
 function brief(value) {

@@ -1,10 +1,9 @@
 //! The parts of the page that stand without JavaScript: comparison tables and how to run again.
 
-use super::compare::{Group, Run};
-use super::text::{
-    self, Verdict, bytes, escape, milliseconds, p_value, percent, percent_summary, points,
-    spelling, verdict,
-};
+use super::compare::{Group, Run, data_name};
+use super::measure::Measure;
+use super::text::{self, Verdict, bytes, escape, milliseconds, p_value, percent, spelling};
+use crate::record::RunRecord;
 use std::fmt::Write;
 
 /// A round-number axis over some values, as left end, right end and distance of the grid lines.
@@ -15,14 +14,14 @@ struct Axis {
 }
 
 impl Axis {
-    /// Covers `values` (in percent) with a margin.
-    fn over(values: impl Iterator<Item = f64>) -> Axis {
+    /// Covers `values`, as shown, with a margin.
+    fn over(values: impl Iterator<Item = f64>, measure: Measure) -> Axis {
         let (low, high) = values
             .filter(|v| v.is_finite())
             .fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
         let (low, high) = if low > high { (0.0, 100.0) } else { (low, high) };
-        let span = (high - low).max(0.5);
-        let step = [0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]
+        let span = (high - low).max(measure.least_span);
+        let step = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0]
             .into_iter()
             .find(|s| span / s <= 4.0)
             .unwrap_or(50.0);
@@ -54,7 +53,8 @@ impl Axis {
 
     /// The numbers of the grid lines: on their own, or below the marks of a strip.
     fn labels(&self, below: bool) -> String {
-        let digits = usize::from(self.step < 1.0);
+        let digits = (1.0 - self.step.log10()).floor().clamp(0.0, 3.0) as usize;
+        let digits = if self.step >= 1.0 { 0 } else { digits };
         let y = if below { 45 } else { 13 };
         self.ticks().fold(String::new(), |mut out, t| {
             let x = self.at(t);
@@ -70,18 +70,20 @@ impl Axis {
 /// The seeds of a run as dots, with a bar from mean - deviation to mean + deviation.
 fn strip(run: &Run, axis: &Axis) -> String {
     let mut out = format!(
-        r#"<svg class="strip" role="img" aria-label="Test {} over seeds: {} percent">{}"#,
+        r#"<svg class="strip" role="img" aria-label="Test {} over seeds: {} {}">{}"#,
         escape(&run.record.metric),
-        percent_summary(&run.test),
+        run.measure.summary(&run.test),
+        if run.measure.unit == "%" { "percent" } else { "metres" },
         axis.grid()
     );
-    let centre = 100.0 * run.test.mean;
+    let factor = run.measure.factor;
+    let centre = factor * run.test.mean;
     if let Some(d) = run.test.deviation {
-        let (a, b) = (axis.at(centre - 100.0 * d), axis.at(centre + 100.0 * d));
+        let (a, b) = (axis.at(centre - factor * d), axis.at(centre + factor * d));
         let _ = write!(out, r#"<line class="spread" x1="{a:.2}%" x2="{b:.2}%" y1="20" y2="20"/>"#);
     }
     for seed in run.record.seeds.iter().filter(|s| s.test.is_finite()) {
-        let x = axis.at(100.0 * seed.test);
+        let x = axis.at(factor * seed.test);
         let _ = write!(out, r#"<circle class="seed" cx="{x:.2}%" cy="11" r="3"/>"#);
     }
     let x = axis.at(centre);
@@ -102,12 +104,13 @@ fn difference_cell(run: &Run, runs: &[Run]) -> String {
         return format!(r#"<span class="muted">no seed shared with {against}</span>"#);
     };
     let d = &found.difference;
-    let spread = d.deviation.map(|v| format!("\u{a0}±\u{a0}{}", percent(v))).unwrap_or_default();
+    let spread =
+        d.deviation.map(|v| format!("\u{a0}±\u{a0}{}", run.measure.number(v))).unwrap_or_default();
     let note = match found.p {
         Some(p) => format!("{}, n\u{a0}=\u{a0}{}", p_value(p), d.n),
         None => "one pair".into(),
     };
-    let (class, word) = match verdict(paired.as_ref()) {
+    let (class, word) = match run.measure.verdict(paired.as_ref()) {
         Verdict::Better => ("up", "better"),
         Verdict::Worse => ("down", "worse"),
         Verdict::Alike => ("level", "no clear difference"),
@@ -115,7 +118,7 @@ fn difference_cell(run: &Run, runs: &[Run]) -> String {
     };
     format!(
         r#"<b class="num">{}{spread}</b> <span class="verdict {class}">{word}</span><small>{note}<br>against {against}</small>"#,
-        points(d.mean)
+        run.measure.signed(d.mean)
     )
 }
 
@@ -127,33 +130,35 @@ pub fn comparison(runs: &[Run], groups: &[Group]) -> String {
         let ends = |i: &usize| {
             let t = &runs[*i].test;
             let d = t.deviation.unwrap_or(0.0);
-            let seeds = runs[*i].record.seeds.iter().map(|s| 100.0 * s.test);
-            seeds.chain([100.0 * (t.mean - d), 100.0 * (t.mean + d)]).collect::<Vec<_>>()
+            let factor = runs[*i].measure.factor;
+            let seeds = runs[*i].record.seeds.iter().map(|s| factor * s.test);
+            seeds.chain([factor * (t.mean - d), factor * (t.mean + d)]).collect::<Vec<_>>()
         };
-        let axis = Axis::over(group.iter().flat_map(ends));
+        let axis = Axis::over(group.iter().flat_map(ends), runs[group[0]].measure);
+        let Measure { unit, points, .. } = runs[group[0]].measure;
+        let time = time_word(first);
         let metric = escape(&first.metric);
         let caption = format!(
-            "{}, {} split <span class=\"hash\">{}</span>",
-            escape(&spelling(&first.dataset)),
-            escape(&first.split),
+            "{} <span class=\"hash\">{}</span>",
+            escape(&data_name(first)),
             escape(&short(&first.split_hash))
         );
         let _ = write!(
             out,
             r#"<table class="cards compare" role="table"><caption>{caption}</caption>
-<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Run</th><th role="columnheader" scope="col" class="r">Test {metric},&nbsp;%</th><th role="columnheader" scope="col">Each seed, and mean ± deviation</th><th role="columnheader" scope="col" class="r">Validation,&nbsp;%</th><th role="columnheader" scope="col">Paired difference, points</th><th role="columnheader" scope="col" class="r">Seeds</th><th role="columnheader" scope="col" class="r">Time a step</th><th role="columnheader" scope="col" class="r">Peak memory</th></tr></thead>
+<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Run</th><th role="columnheader" scope="col" class="r">Test {metric},&nbsp;{unit}</th><th role="columnheader" scope="col">Each seed, and mean ± deviation</th><th role="columnheader" scope="col" class="r">Validation,&nbsp;{unit}</th><th role="columnheader" scope="col">Paired difference, {points}</th><th role="columnheader" scope="col" class="r">Seeds</th><th role="columnheader" scope="col" class="r">{time}</th><th role="columnheader" scope="col" class="r">Peak memory</th></tr></thead>
 <tbody role="rowgroup">"#
         );
         for &i in group {
             let run = &runs[i];
             let _ = writeln!(
                 out,
-                r#"<tr role="row" class="run-{}"><th role="rowheader" scope="row"><span class="key" aria-hidden="true"></span>{}</th><td role="cell" class="r num lead" data-label="Test {metric}, %">{}</td><td role="cell" class="wide" data-label="Each seed, and mean ± deviation">{}</td><td role="cell" class="r num second" data-label="Validation, %">{}</td><td role="cell" class="diff" data-label="Paired difference, points"><div>{}</div></td><td role="cell" class="r num" data-label="Seeds">{}</td><td role="cell" class="r num" data-label="Time a step">{}</td><td role="cell" class="r num" data-label="Peak memory">{}</td></tr>"#,
+                r#"<tr role="row" class="run-{}"><th role="rowheader" scope="row"><span class="key" aria-hidden="true"></span>{}</th><td role="cell" class="r num lead" data-label="Test {metric}, {unit}">{}</td><td role="cell" class="wide" data-label="Each seed, and mean ± deviation">{}</td><td role="cell" class="r num second" data-label="Validation, {unit}">{}</td><td role="cell" class="diff" data-label="Paired difference, {points}"><div>{}</div></td><td role="cell" class="r num" data-label="Seeds">{}</td><td role="cell" class="r num" data-label="{time}">{}</td><td role="cell" class="r num" data-label="Peak memory">{}</td></tr>"#,
                 i % 6,
                 escape(&run.name),
-                percent_summary(&run.test),
+                run.measure.summary(&run.test),
                 strip(run, &axis),
-                percent_summary(&run.valid),
+                run.measure.summary(&run.valid),
                 difference_cell(run, runs),
                 run.test.n,
                 milliseconds(run.record.ms_per_step),
@@ -174,6 +179,11 @@ pub fn comparison(runs: &[Run], groups: &[Group]) -> String {
     out
 }
 
+/// What the time in the table is of.
+fn time_word(record: &RunRecord) -> &'static str {
+    if record.task == "trajectory" { "Time an epoch" } else { "Time a step" }
+}
+
 /// The first digits of a hash, enough to tell splits apart by eye.
 fn short(hash: &str) -> String {
     hash.chars().take(12).collect()
@@ -188,9 +198,9 @@ pub fn curve_summary(runs: &[Run]) -> String {
         let epochs = run.record.seeds.iter().map(|s| s.epochs as f64).sum::<f64>() / n;
         let _ = write!(
             out,
-            "<li>{}: best validation {}\u{a0}% at epoch {best:.0} of {epochs:.0}{}.</li>",
+            "<li>{}: best validation {} at epoch {best:.0} of {epochs:.0}{}.</li>",
             escape(&run.label),
-            percent(run.valid.mean),
+            run.measure.with_unit(run.valid.mean),
             if run.record.seeds.len() > 1 { " on average" } else { "" }
         );
     }
@@ -205,8 +215,8 @@ pub fn reproduction(runs: &[Run]) -> String {
         let facts = [
             ("Finished", r.created.clone()),
             ("Task", spelling(&r.task)),
-            ("Data", format!("{}, {} split", spelling(&r.dataset), r.split)),
-            ("Split hash", r.split_hash.clone()),
+            ("Data", data_name(r)),
+            (if r.split.is_empty() { "Fingerprint" } else { "Split hash" }, r.split_hash.clone()),
             ("Backbone", spelling(&r.backbone)),
             ("Learner", spelling(&r.learner)),
         ];
@@ -240,16 +250,17 @@ fn code(text: &str, what: &str, name: &str) -> String {
 }
 
 fn seed_table(run: &Run) -> String {
-    let mut out = String::from(
-        r#"<h3>Seeds</h3><div class="scroll" tabindex="0" role="region" aria-label="Result of each seed"><table class="plain"><thead><tr><th scope="col" class="r">Seed</th><th scope="col" class="r">Validation, %</th><th scope="col" class="r">Test, %</th><th scope="col" class="r">Best epoch</th><th scope="col" class="r">Epochs</th><th scope="col" class="r">Seconds</th></tr></thead><tbody>"#,
+    let unit = run.measure.unit;
+    let mut out = format!(
+        r#"<h3>Seeds</h3><div class="scroll" tabindex="0" role="region" aria-label="Result of each seed"><table class="plain"><thead><tr><th scope="col" class="r">Seed</th><th scope="col" class="r">Validation, {unit}</th><th scope="col" class="r">Test, {unit}</th><th scope="col" class="r">Best epoch</th><th scope="col" class="r">Epochs</th><th scope="col" class="r">Seconds</th></tr></thead><tbody>"#,
     );
     for s in &run.record.seeds {
         let _ = write!(
             out,
             r#"<tr><th scope="row" class="r num">{}</th><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{:.1}</td></tr>"#,
             s.seed,
-            percent(s.valid),
-            percent(s.test),
+            run.measure.number(s.valid),
+            run.measure.number(s.test),
             s.best_epoch,
             s.epochs,
             s.seconds

@@ -1,8 +1,6 @@
 //! Names, numbers and sentences as a reader meets them. Everything here returns plain text, except
 //! [`escape`], which makes it safe inside HTML.
 
-use crate::record::{Paired, Summary};
-
 /// Differences with a p-value above this are called indistinguishable from chance.
 pub const SIGNIFICANT: f64 = 0.05;
 
@@ -28,24 +26,6 @@ pub fn escape(text: &str) -> String {
 /// A fraction as percent, `81.5`.
 pub fn percent(fraction: f64) -> String {
     format!("{:.1}", 100.0 * fraction)
-}
-
-/// `81.5 ± 0.4`, without the deviation when there is one seed.
-pub fn percent_summary(s: &Summary) -> String {
-    match s.deviation {
-        Some(d) => format!("{}{NBSP}±{NBSP}{}", percent(s.mean), percent(d)),
-        None => percent(s.mean),
-    }
-}
-
-/// A difference in points with its sign, `+1.9` (a true minus, and no sign on zero).
-pub fn points(difference: f64) -> String {
-    let text = percent(difference.abs());
-    match text.as_str() {
-        "0.0" => text,
-        _ if difference < 0.0 => format!("\u{2212}{text}"),
-        _ => format!("+{text}"),
-    }
 }
 
 /// `p = 0.013`, `p < 0.0001`, in one piece.
@@ -94,7 +74,7 @@ pub fn count(n: usize, noun: &str) -> String {
 
 /// How a known name is usually spelt; others stay as they are.
 pub fn spelling(name: &str) -> String {
-    const KNOWN: [(&str, &str); 19] = [
+    const KNOWN: [(&str, &str); 29] = [
         ("cora", "Cora"),
         ("citeseer", "Citeseer"),
         ("pubmed", "Pubmed"),
@@ -112,6 +92,16 @@ pub fn spelling(name: &str) -> String {
         ("ptdnet", "PTDNet"),
         ("dgm", "DGM"),
         ("knn", "kNN"),
+        ("kernel", "the published graph"),
+        ("social-stgcnn", "Social-STGCNN"),
+        ("dagnet", "DAG-Net"),
+        ("crowd", "a generated crowd"),
+        ("eth", "ETH"),
+        ("hotel", "Hotel"),
+        ("univ", "Univ"),
+        ("zara1", "Zara1"),
+        ("zara2", "Zara2"),
+        ("sdd", "SDD"),
         ("node", "node classification"),
         ("trajectory", "trajectory prediction"),
     ];
@@ -120,9 +110,10 @@ pub fn spelling(name: &str) -> String {
 }
 
 /// `GCN alone`, `GCN with DGG`.
-pub fn run_name(backbone: &str, learner: &str) -> String {
-    match learner {
-        "none" => format!("{} alone", spelling(backbone)),
+pub fn run_name(task: &str, backbone: &str, learner: &str) -> String {
+    match (task, learner) {
+        ("trajectory", "none") => format!("{} with everybody joined", spelling(backbone)),
+        (_, "none") => format!("{} alone", spelling(backbone)),
         _ => format!("{} with {}", spelling(backbone), spelling(learner)),
     }
 }
@@ -138,44 +129,6 @@ pub enum Verdict {
     Untested,
 }
 
-/// Reads a paired difference.
-pub fn verdict(paired: Option<&Paired>) -> Verdict {
-    match paired.and_then(|d| d.p.map(|p| (p, d.difference.mean))) {
-        None => Verdict::Untested,
-        Some((p, _)) if p >= SIGNIFICANT => Verdict::Alike,
-        Some((_, difference)) if difference > 0.0 => Verdict::Better,
-        Some(_) => Verdict::Worse,
-    }
-}
-
-/// A sentence on one run against its baseline.
-pub fn paired_sentence(name: &str, baseline: &str, paired: Option<&Paired>) -> String {
-    let Some(found) = paired else {
-        return format!("{name} and {baseline} share no seed, so they cannot be paired.");
-    };
-    let d = &found.difference;
-    let size = percent(d.mean.abs());
-    let size = if size == "0.0" {
-        format!("{name} and {baseline} differ by 0.0")
-    } else {
-        let side = if d.mean < 0.0 { "below" } else { "above" };
-        format!("{name} is {size} points {side} {baseline}")
-    };
-    let (Some(deviation), Some(p)) = (d.deviation, found.p) else {
-        return format!("{size} on the one seed they share: too few to judge.");
-    };
-    let meaning = match verdict(paired) {
-        Verdict::Alike => "chance alone could well produce this",
-        _ => "chance alone would seldom produce this",
-    };
-    format!(
-        "{size}, paired over {} (deviation {}, t-test {}): {meaning}.",
-        count(d.n, "shared seed"),
-        percent(deviation),
-        p_value(p)
-    )
-}
-
 /// Items as a list in a sentence.
 pub fn joined(items: &[String]) -> String {
     match items {
@@ -188,14 +141,10 @@ pub fn joined(items: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::paired;
 
     #[test]
     fn numbers_read_well() {
         assert_eq!(percent(0.8149), "81.5");
-        assert_eq!(points(0.0187), "+1.9");
-        assert_eq!(points(-0.0187), "\u{2212}1.9");
-        assert_eq!(points(-0.0001), "0.0");
         assert_eq!(p_value(0.00001), "p\u{a0}<\u{a0}0.0001");
         assert_eq!(p_value(0.034), "p\u{a0}=\u{a0}0.034");
         assert_eq!(thousands(2708), "2708");
@@ -203,21 +152,5 @@ mod tests {
         assert_eq!((bytes(412_000_000), bytes(1_400_000_000)), ("412 MB".into(), "1.40 GB".into()));
         assert_eq!(milliseconds(4.321), "4.3 ms");
         assert_eq!(joined(&["a".into(), "b".into(), "c".into()]), "a, b and c");
-    }
-
-    #[test]
-    fn verdicts_follow_the_test() {
-        let better = paired(&[(0.83, 0.81), (0.84, 0.82), (0.835, 0.816)]);
-        let alike = paired(&[(0.83, 0.81), (0.80, 0.82), (0.82, 0.82)]);
-        assert_eq!(verdict(better.as_ref()), Verdict::Better);
-        assert_eq!(verdict(alike.as_ref()), Verdict::Alike);
-        assert_eq!(verdict(paired(&[(0.5, 0.6)]).as_ref()), Verdict::Untested);
-        assert_eq!(verdict(paired(&[(0.5, 0.6), (0.5, 0.601)]).as_ref()), Verdict::Worse);
-        let text = paired_sentence("A", "B", alike.as_ref());
-        assert!(
-            text.contains("3 shared seeds") && text.contains("chance alone could well"),
-            "{text}"
-        );
-        assert!(paired_sentence("A", "B", None).contains("no seed"));
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn run(
     options: &Options,
     observer: &dyn Observer,
     done: &mut dyn FnMut(&Row),
-) -> Result<Table> {
+) -> Result<Table<Row>> {
     let dataset = adjoin_data::load("cora", &options.locations)?;
     let mut table = Table::new("Ablation: GCN on Cora, public split, task loss alone");
     for (name, published, change) in ROWS {

@@ -3,8 +3,10 @@
 mod ablation;
 mod node;
 mod table;
+mod trajectory;
 
-pub use table::{Row, Table};
+pub use table::{Row, Table, TableRow};
+pub use trajectory::{Gain, TrajectoryRow, run as run_trajectories};
 
 use crate::{
     Config, Error, LearnerConfig, Result,
@@ -12,9 +14,13 @@ use crate::{
     record::Summary,
 };
 use adjoin_data::{Locations, NodeDataset};
+use std::path::PathBuf;
 
 /// Names of the tables.
-pub const TABLES: [&str; 2] = ["ablation", "node"];
+pub const TABLES: [&str; 3] = ["ablation", "node", TRAJECTORY];
+
+/// The name of the table of trajectories, which has rows of its own ([`run_trajectories`]).
+pub const TRAJECTORY: &str = "trajectory";
 
 /// How much of a table to reproduce.
 #[derive(Clone, Debug)]
@@ -31,9 +37,13 @@ pub struct Options {
     pub backbones: Vec<String>,
     /// Only these learners; all of the table if empty.
     pub learners: Vec<String>,
+    /// Another number of epochs than the presets', for trajectories.
+    pub epochs: Option<usize>,
+    /// Where finished cells are kept, and taken from, for trajectories.
+    pub keep: Option<PathBuf>,
 }
 
-/// Reproduces a table by name; `done` is called with every finished row.
+/// Reproduces a table of node classification by name; `done` is called with every finished row.
 ///
 /// # Errors
 /// If there is no such table, data is missing, or a run fails.
@@ -42,7 +52,7 @@ pub fn run(
     options: &Options,
     observer: &dyn Observer,
     done: &mut dyn FnMut(&Row),
-) -> Result<Table> {
+) -> Result<Table<Row>> {
     match table {
         "ablation" => ablation::run(options, observer, done),
         "node" => node::run(options, observer, done),

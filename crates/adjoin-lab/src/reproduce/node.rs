@@ -44,7 +44,7 @@ pub(super) fn run(
     options: &Options,
     observer: &dyn Observer,
     done: &mut dyn FnMut(&Row),
-) -> Result<Table> {
+) -> Result<Table<Row>> {
     let mut table = Table::new("Node classification, public split");
     for (at, name) in DATASETS.into_iter().enumerate() {
         if !wanted(&options.datasets, name) {

@@ -3,6 +3,15 @@
 use crate::record::{Paired, Summary};
 use serde::Serialize;
 
+/// A row of a table, whatever it is about.
+pub trait TableRow {
+    /// The heading of the columns, in Markdown.
+    const HEADING: &'static str;
+
+    /// The row as cells of a Markdown table.
+    fn to_markdown(&self) -> String;
+}
+
 /// One configuration: ours beside the published.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
@@ -20,9 +29,10 @@ pub struct Row {
     pub published: Option<f64>,
 }
 
-impl Row {
-    /// The row as cells of a Markdown table.
-    pub fn to_markdown(&self) -> String {
+impl TableRow for Row {
+    const HEADING: &'static str = "| dataset | backbone | learner | ours, % | seeds | over the plain backbone | published, % | ours - published |\n|---|---|---|---|---|---|---|---|";
+
+    fn to_markdown(&self) -> String {
         let percent = |fraction: f64| format!("{:.1}", 100.0 * fraction);
         let signed = |fraction: f64| format!("{:+.1}", 100.0 * fraction);
         let deviation = self.ours.deviation.map_or(String::new(), |d| format!(" ± {}", percent(d)));
@@ -45,28 +55,29 @@ impl Row {
 
 /// A reproduced table.
 #[derive(Clone, Debug, Serialize)]
-pub struct Table {
+pub struct Table<R> {
     /// What it shows.
     pub title: String,
+    /// How to read it, and what was done otherwise than published.
+    pub notes: Vec<String>,
     /// Its rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<R>,
 }
 
-impl Table {
+impl<R: TableRow> Table<R> {
     pub(super) fn new(title: &str) -> Self {
-        Self { title: title.into(), rows: Vec::new() }
+        Self { title: title.into(), notes: Vec::new(), rows: Vec::new() }
     }
-
-    /// The heading of the columns.
-    pub const HEADING: &str = "| dataset | backbone | learner | ours, % | seeds | over the plain backbone | published, % | ours - published |\n|---|---|---|---|---|---|---|---|";
 
     /// The table in Markdown, with the command and the date that made it.
     pub fn to_markdown(&self, command: &str, date: &str) -> String {
-        let rows: Vec<String> = self.rows.iter().map(Row::to_markdown).collect();
+        let rows: Vec<String> = self.rows.iter().map(R::to_markdown).collect();
+        let notes: String = self.notes.iter().map(|note| format!("- {note}\n")).collect();
+        let notes = if notes.is_empty() { notes } else { format!("{notes}\n") };
         format!(
-            "## {}\n\n`{command}`, {date}\n\n{}\n{}\n",
+            "## {}\n\n`{command}`, {date}\n\n{notes}{}\n{}\n",
             self.title,
-            Self::HEADING,
+            R::HEADING,
             rows.join("\n")
         )
     }

@@ -30,6 +30,8 @@ pub struct SceneBatch {
     pub steps: Tensor<2>,
     /// The same in agent order.
     pub steps_by_agent: Tensor<2>,
+    /// The last observed step of every agent, `[agents, 2]`.
+    pub last_steps: Tensor<2>,
     /// Brings rows from frame order to agent order, `[nodes, nodes]`.
     pub to_agents: Adjacency,
     /// Means over the nodes of each scene, `[scenes, nodes]`.
@@ -45,6 +47,9 @@ pub struct SceneBatch {
     pub shares: Tensor<2>,
     /// Last observed position of every agent.
     pub origins: Vec<[f32; 2]>,
+    /// What a network makes of the nodes whatever is learned, if it was asked before
+    /// ([`Trainable::constants`](super::Trainable::constants)).
+    pub constants: Option<Tensor<2>>,
 }
 
 impl SceneBatch {
@@ -83,6 +88,7 @@ impl SceneBatch {
         let frames = Batch::of_sizes(sizes().flat_map(|size| std::iter::repeat_n(size, observed)));
         let mut to_agents = Vec::with_capacity(nodes);
         let mut steps_by_agent = Vec::with_capacity(3 * nodes);
+        let mut last_steps = Vec::with_capacity(2 * agents);
         let mut targets = Vec::with_capacity(2 * predicted * agents);
         let mut shares = Vec::with_capacity(agents);
         let mut origins = Vec::with_capacity(agents);
@@ -97,6 +103,7 @@ impl SceneBatch {
                     let [dx, dy] = step(path, frame);
                     steps_by_agent.extend([dx, dy, 1.0]);
                 }
+                last_steps.extend(step(path, observed - 1));
                 for axis in 0..2 {
                     targets.extend((observed..observed + predicted).map(|t| step(path, t)[axis]));
                 }
@@ -126,6 +133,7 @@ impl SceneBatch {
             features: matrix(features, features::GENERATOR_FEATURES).into(),
             steps: matrix(steps, 3),
             steps_by_agent: matrix(steps_by_agent, 3),
+            last_steps: matrix(last_steps, 2),
             to_agents: graph(one_each(nodes, to_agents)?, vec![1.0; nodes])?,
             scene_means: graph(Csr::new(nodes, by_scene, all)?, scene_means)?,
             scene_of_nodes: graph(one_each(scenes.graphs(), scene_of_nodes)?, vec![1.0; nodes])?,
@@ -133,6 +141,7 @@ impl SceneBatch {
             targets: matrix(targets, 2 * predicted),
             shares: matrix(shares, 1),
             origins,
+            constants: None,
             scenes,
         })
     }

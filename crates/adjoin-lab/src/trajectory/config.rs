@@ -26,6 +26,9 @@ pub struct TrajectoryConfig {
     pub likelihood: Likelihood,
     /// How paths are drawn from the predicted distributions.
     pub sampling: Sampling,
+    /// Whether predicted steps are relative to the last observed one: a network that says nothing then
+    /// predicts constant velocity. The published one starts from standing still.
+    pub relative: bool,
     /// Weight of the reinforced loss, by which learners of hard graphs learn (DGM).
     pub reinforced: f64,
     /// How it is trained.
@@ -106,6 +109,9 @@ pub struct TrajectoryTrainConfig {
     pub lower_at: usize,
     /// What they are multiplied by then.
     pub lower_by: f64,
+    /// Whether every training scene is turned by a random angle, and half of them mirrored, each time it
+    /// is used.
+    pub turn: bool,
     /// Largest norm of the gradient of a weight; 0 for any.
     pub clip: f64,
     /// What validation looks at to choose the epoch.
@@ -124,6 +130,7 @@ impl Default for TrajectoryTrainConfig {
             learner_rate: 0.003,
             lower_at: 25,
             lower_by: 0.2,
+            turn: false,
             clip: 0.0,
             choose_by: ChooseEpoch::Displacement,
             samples: 20,
@@ -154,6 +161,7 @@ impl TrajectoryConfig {
             learner: LearnerConfig::None,
             likelihood: Likelihood::Steps,
             sampling: Sampling::Independent,
+            relative: false,
             reinforced: 1.0,
             train: TrajectoryTrainConfig {
                 epochs: 250,

@@ -1,15 +1,18 @@
 //! Several seeds of one configuration, and what came of them.
 
 use super::{
-    Forecaster, Scores, TrajectoryBest, TrajectoryEpoch, TrajectorySeedRecord,
-    TrajectoryTrainConfig, TrajectoryTrainer,
+    Forecaster, Scores, Trainable, TrajectoryBest, TrajectoryEpoch, TrajectorySeedRecord,
+    TrajectorySetup, TrajectoryTrainConfig, TrajectoryTrainer,
     trainer::{batches, score},
 };
-use crate::{Error, Result, seeds::side_by_side};
+use crate::{
+    Error, Result,
+    checkpoint::{self, Shelf},
+    seeds::side_by_side,
+};
 use adjoin::Key;
 use adjoin_data::trajectory::{Scene, TrajectoryDataset};
 use burn::tensor::Device;
-use std::time::Instant;
 
 /// A dataset, how to train, and seeds; for any network.
 #[derive(Clone, Debug)]
@@ -76,48 +79,56 @@ impl TrajectoryExperiment<'_> {
     ///
     /// # Errors
     /// The first error of any seed, or that the observer asked to stop.
-    pub fn run<M: Forecaster>(
+    pub fn run<M: Trainable>(
         &self,
         model: impl Fn(u64, &Device) -> Result<M> + Sync,
         observer: &dyn TrajectoryObserver,
     ) -> Result<Vec<TrajectorySeed<M>>> {
+        self.run_in(model, observer, None)
+    }
+
+    /// As [`run`](Self::run), with checkpoints on a shelf, from which seeds go on.
+    pub(super) fn run_in<M: Trainable>(
+        &self,
+        model: impl Fn(u64, &Device) -> Result<M> + Sync,
+        observer: &dyn TrajectoryObserver,
+        shelf: Option<&Shelf<TrajectorySetup>>,
+    ) -> Result<Vec<TrajectorySeed<M>>> {
         side_by_side(self.seeds, self.threads, |&seed| {
-            self.run_seed(seed, model(seed, &Device::flex().autodiff())?, observer)
+            self.run_seed(seed, model(seed, &Device::flex().autodiff())?, observer, shelf)
         })
     }
 
-    fn run_seed<M: Forecaster>(
+    fn run_seed<M: Trainable>(
         &self,
         seed: u64,
         model: M,
         observer: &dyn TrajectoryObserver,
+        shelf: Option<&Shelf<TrajectorySetup>>,
     ) -> Result<TrajectorySeed<M>> {
-        let started = Instant::now();
         let device = Device::flex();
         let mut trainer = TrajectoryTrainer::new(self.train, self.dataset, model, seed, &device)?;
-        let mut curve = Vec::new();
-        while !trainer.is_finished() {
-            if observer.stop() {
-                return Err(Error::Interrupted { epoch: trainer.epoch(), seed });
-            }
-            let record = trainer.step()?;
-            observer.epoch(seed, &record, self.train.epochs);
-            curve.push(record);
-        }
+        let seen = |record: &TrajectoryEpoch| observer.epoch(seed, record, self.train.epochs);
+        let progress = checkpoint::train(&mut trainer, shelf, || observer.stop(), seen)?;
         let best = trainer.best().cloned().ok_or_else(|| Error::Config {
             place: "train.epochs".into(),
             what: "must be at least 1".into(),
         })?;
         // The only place where test scenes are looked at.
         let lengths = [self.dataset.observed, self.dataset.predicted];
-        let key = Key::new(seed).child(0x7e57);
+        let key = test_key(seed);
         let test = evaluate(&best.model, &self.dataset.test, lengths, self.train.samples, key)?;
         let epoch_seconds = trainer.step_time().as_secs_f64() / trainer.epoch().max(1) as f64;
-        let seconds = started.elapsed().as_secs_f64();
+        let (curve, seconds) = (progress.curve, progress.elapsed.as_secs_f64());
         let done = TrajectorySeed { seed, curve, best, test, epoch_seconds, seconds };
         observer.seed(&done.record());
         Ok(done)
     }
+}
+
+/// Where the samples of a seed on test scenes are drawn from.
+pub(super) fn test_key(seed: u64) -> Key {
+    Key::new(seed).child(0x7e57)
 }
 
 /// Errors of a model on scenes, with sampled paths drawn from `key`; call on a model without autodiff.
@@ -125,7 +136,7 @@ impl TrajectoryExperiment<'_> {
 /// # Errors
 /// If scenes and model do not fit.
 pub fn evaluate(
-    model: &impl Forecaster,
+    model: &dyn Forecaster,
     scenes: &[Scene],
     lengths: [usize; 2],
     samples: usize,

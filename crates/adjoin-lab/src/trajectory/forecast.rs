@@ -2,7 +2,7 @@
 
 use super::SceneBatch;
 use crate::Result;
-use adjoin::{Key, Pass};
+use adjoin::{Adjacency, Key, LearnedGraph, Pass};
 use burn::{
     module::{Module, ParamId},
     tensor::Tensor,
@@ -63,20 +63,45 @@ impl Forecast {
     }
 }
 
+/// A network that predicts trajectories, trained or not. Call it on a model without autodiff.
+pub trait Forecaster {
+    /// Predictions for every scene of a batch; only what was observed is looked at.
+    ///
+    /// # Errors
+    /// If batch and network do not fit.
+    fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>>;
+
+    /// The graphs that it uses, of all observed frames and without noise. Nodes of a batch of one scene
+    /// are in frame order; of several, frames may come in any order.
+    ///
+    /// # Errors
+    /// If batch and network do not fit.
+    fn graphs(&self, batch: &SceneBatch) -> Result<LearnedGraph>;
+
+    /// The graphs that its authors give it, in the same order.
+    ///
+    /// # Errors
+    /// If there are too many pairs for 32-bit indices.
+    fn published_graphs(&self, batch: &SceneBatch) -> Result<Adjacency>;
+}
+
 /// A network that can be trained to predict trajectories.
-pub trait Forecaster: Module {
+pub trait Trainable: Forecaster + Module {
     /// The loss of a batch, every scene counting the same, `[1]`.
     ///
     /// # Errors
     /// If batch and network do not fit.
     fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>>;
 
-    /// Predictions for every scene of a batch; only what was observed is looked at. Call on a model
-    /// without autodiff.
+    /// What it makes of every observed node, in agent order, whatever is learned, `[nodes, width]`;
+    /// nothing if it learns its graphs. Training asks once for every scene, and hands it back with every
+    /// batch, as [`SceneBatch::constants`].
     ///
     /// # Errors
     /// If batch and network do not fit.
-    fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>>;
+    fn constants(&self, _batch: &SceneBatch) -> Result<Option<Tensor<2>>> {
+        Ok(None)
+    }
 
     /// Told before every epoch of training, counted from 0: for losses that change over time.
     fn begin_epoch(&mut self, _epoch: usize) {}

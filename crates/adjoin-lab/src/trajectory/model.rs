@@ -2,14 +2,16 @@
 
 use super::{
     Forecast, Forecaster, GENERATOR_FEATURES, InputGraph, Likelihood, Sampling, SceneBatch,
-    SocialStgcnn, TrajectoryConfig, gaussian, kernel_graph, negative_log_likelihood,
+    SocialStgcnn, Trainable, TrajectoryConfig, gaussian, kernel_graph, negative_log_likelihood,
     place_negative_log_likelihood,
 };
 use crate::{AnyLearner, Error, Result};
-use adjoin::{Candidates, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared};
+use adjoin::{
+    Adjacency, Candidates, EdgeScores, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared,
+};
 use burn::{
     module::{Module, ParamId, list_param_ids},
-    tensor::{Device, Tensor},
+    tensor::{Device, Tensor, TensorData},
 };
 
 /// Candidate pairs of all frames of a batch are listed up to this many.
@@ -32,6 +34,7 @@ pub struct SocialModel {
     likelihood: Likelihood,
     #[module(skip)]
     sampling: Sampling,
+    relative: bool,
     reinforced: f64,
 }
 
@@ -57,6 +60,7 @@ impl SocialModel {
             graph: config.graph,
             likelihood: config.likelihood,
             sampling: config.sampling,
+            relative: config.relative,
             reinforced: config.reinforced,
         })
     }
@@ -88,33 +92,28 @@ impl SocialModel {
     /// # Errors
     /// If batch and model do not fit.
     pub fn forward(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<2>> {
-        let graph = self.learn(batch, pass.child(1))?;
-        Ok(self.network.forward(batch, &graph.adjacency, pass.child(2))?)
+        Ok(self.predict(batch, pass)?.0)
+    }
+
+    /// The same with the scores of the edges, if the learner has any.
+    fn predict(&self, batch: &SceneBatch, pass: Pass) -> Result<(Tensor<2>, Option<EdgeScores>)> {
+        let (spread, scores) = match &batch.constants {
+            Some(spread) => (spread.clone(), None),
+            None => {
+                let graph = self.learn(batch, pass.child(1))?;
+                (self.network.spread(batch, &graph.adjacency)?, graph.scores)
+            }
+        };
+        let parameters = self.network.predict(batch, spread, pass.child(2))?;
+        let parameters = match self.relative {
+            true => parameters + carried_on(batch),
+            false => parameters,
+        };
+        Ok((parameters, scores))
     }
 }
 
 impl Forecaster for SocialModel {
-    fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
-        let graph = self.learn(batch, pass.child(1))?;
-        let parameters = self.network.forward(batch, &graph.adjacency, pass.child(2))?;
-        let likelihood = match self.likelihood {
-            Likelihood::Steps => negative_log_likelihood,
-            Likelihood::Places => place_negative_log_likelihood,
-        };
-        let losses = likelihood(&parameters, &batch.targets);
-        let loss = (losses.clone() * batch.shares.clone()).sum();
-        let hard = matches!(self.learner, AnyLearner::Dgm(_)) && self.reinforced > 0.0;
-        match graph.scores.filter(|_| hard && pass.has_noise()) {
-            Some(scores) => {
-                let nodes: Vec<u32> = (0..batch.nodes() as u32).collect();
-                let advantages = advantages(batch, &losses);
-                let reinforced = adjoin::loss::reinforce(&scores, &nodes, &advantages)?;
-                Ok(loss + reinforced * self.reinforced)
-            }
-            None => Ok(loss),
-        }
-    }
-
     fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>> {
         let parameters = self.forward(batch, Pass::evaluate())?.into_data().convert::<f32>();
         let parameters: Vec<f32> = parameters.iter::<f32>().collect();
@@ -133,9 +132,59 @@ impl Forecaster for SocialModel {
         Ok(batch.scenes.ranges().enumerate().map(of_scene).collect())
     }
 
+    fn graphs(&self, batch: &SceneBatch) -> Result<LearnedGraph> {
+        self.learn(batch, Pass::evaluate().child(1))
+    }
+
+    fn published_graphs(&self, batch: &SceneBatch) -> Result<Adjacency> {
+        kernel_graph(batch)
+    }
+}
+
+impl Trainable for SocialModel {
+    fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
+        let (parameters, scores) = self.predict(batch, pass)?;
+        let likelihood = match self.likelihood {
+            Likelihood::Steps => negative_log_likelihood,
+            Likelihood::Places => place_negative_log_likelihood,
+        };
+        let losses = likelihood(&parameters, &batch.targets);
+        let loss = (losses.clone() * batch.shares.clone()).sum();
+        let hard = matches!(self.learner, AnyLearner::Dgm(_)) && self.reinforced > 0.0;
+        match scores.filter(|_| hard && pass.has_noise()) {
+            Some(scores) => {
+                let nodes: Vec<u32> = (0..batch.nodes() as u32).collect();
+                let advantages = advantages(batch, &losses);
+                let reinforced = adjoin::loss::reinforce(&scores, &nodes, &advantages)?;
+                Ok(loss + reinforced * self.reinforced)
+            }
+            None => Ok(loss),
+        }
+    }
+
+    /// Without a learner the graph is a constant, and so is what it makes of the steps.
+    fn constants(&self, batch: &SceneBatch) -> Result<Option<Tensor<2>>> {
+        if !matches!(self.learner, AnyLearner::None(_)) {
+            return Ok(None);
+        }
+        let graph = self.learn(batch, Pass::evaluate())?;
+        Ok(Some(self.network.spread(batch, &graph.adjacency)?))
+    }
+
     fn learner_parameters(&self) -> Vec<ParamId> {
         list_param_ids(&self.learner)
     }
+}
+
+/// The parameters of everybody going on as in the last observed step: it is the mean of every predicted
+/// one, `[agents, 5 predicted]`.
+fn carried_on(batch: &SceneBatch) -> Tensor<2> {
+    let (steps, width) = (batch.predicted, gaussian::PARAMETERS * batch.predicted);
+    let of_axis = |axis: usize, at: usize| f64::from(u8::from(at / steps == axis));
+    let places: Vec<f64> = (0..2 * width).map(|at| of_axis(at / width, at % width)).collect();
+    let last = batch.last_steps.clone();
+    let places = TensorData::new(places, [2, width]);
+    last.clone().matmul(Tensor::from_data(places, (&last.device(), last.dtype())))
 }
 
 /// What hard graphs are rewarded with: by how much an agent was better predicted than the average agent

@@ -1,7 +1,7 @@
 //! What a finished run of trajectories leaves behind.
 
-use super::{Scores, TrajectoryEpoch};
-use crate::record::{Paired, Summary, paired, summary};
+use super::{SceneRecord, Scores, TrajectoryEpoch};
+use crate::record::{DegreeHistogram, Paired, Summary, paired, summary};
 use serde::{Deserialize, Serialize};
 
 /// One learner x backbone x dataset, trained with one or more seeds. Errors are in metres.
@@ -35,6 +35,15 @@ pub struct TrajectoryRecord {
     pub seconds_per_epoch: f64,
     /// Largest resident memory of the process, in bytes.
     pub peak_rss_bytes: u64,
+    /// Seconds between steps.
+    pub seconds_per_step: f64,
+    /// A few test scenes, with what the first seed predicts and the graphs it uses.
+    pub scenes: Vec<SceneRecord>,
+    /// Whether the learner has a degree k of its own, or neighbours were counted.
+    pub has_k: bool,
+    /// Degrees of all agents in all observed frames of the test scenes: the others in the frame, and the
+    /// learned degree of the first seed.
+    pub degrees: DegreeHistogram,
 }
 
 /// One seed of a run.

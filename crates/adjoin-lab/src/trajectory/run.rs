@@ -1,28 +1,31 @@
 //! A run of trajectories in its folder.
 
 use super::{
-    Baseline, BaselineScores, Forecaster, Scores, SocialModel, TrajectoryExperiment,
-    TrajectoryObserver, TrajectoryRecord, TrajectorySeed, TrajectorySetup, dagnet::DagModel,
+    Baseline, BaselineScores, Scores, SocialModel, Trainable, TrajectoryEpoch,
+    TrajectoryExperiment, TrajectoryObserver, TrajectoryRecord, TrajectorySeed, TrajectorySetup,
+    dagnet::DagModel, scenes,
 };
 use crate::{
-    Result, checkpoint,
+    Result,
+    checkpoint::Shelf,
     clock::{now_utc, peak_memory},
-    files,
     plan::{Layered, Plan},
-    run::{METRICS, RECORD, RunFolder, json_lines, write_json},
+    report,
+    run::{RunFolder, write_results},
+    tensorboard::Point,
 };
 use adjoin::Key;
 use adjoin_data::trajectory::TrajectoryDataset;
 use burn::tensor::Device;
 use serde::Serialize;
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 impl RunFolder<TrajectorySetup> {
-    /// Trains every learner with every seed and writes all files; `observe` gives the observer of a
-    /// learner.
+    /// Trains every learner with every seed and writes all files; goes on where checkpoints are.
+    /// `observe` gives the observer of a learner.
     ///
     /// # Errors
-    /// The first error of training or writing.
+    /// The first error of training or writing; checkpoints stay in the working folder.
     pub fn execute<O: TrajectoryObserver>(
         &self,
         dataset: &TrajectoryDataset,
@@ -33,27 +36,34 @@ impl RunFolder<TrajectorySetup> {
         for (learner, setup) in self.plan().learners.iter().zip(self.configs()) {
             let folder = self.part(learner);
             let part = Part { plan: self.plan(), learner, setup, dataset, threads };
-            let record = part.run(&observe(learner), &folder)?;
-            files::write(&folder.join(METRICS), &metrics(&record)?)?;
-            // Last: a folder with a record is complete.
-            write_json(&folder.join(RECORD), &record)?;
+            let record = part.run(&observe(learner), Some(&folder))?;
+            let page = report::render_trajectories(std::slice::from_ref(&record))?;
+            write_results(&folder, &record, &lines(&record), &curves(&record), &page)?;
             records.push(record);
+        }
+        if records.len() > 1 {
+            self.write_page(&report::render_trajectories(&records)?)?;
         }
         Ok(records)
     }
 }
 
 /// One learner of a run.
-struct Part<'a> {
-    plan: &'a Plan,
-    learner: &'a str,
-    setup: &'a TrajectorySetup,
-    dataset: &'a TrajectoryDataset,
-    threads: usize,
+pub(crate) struct Part<'a> {
+    pub plan: &'a Plan,
+    pub learner: &'a str,
+    pub setup: &'a TrajectorySetup,
+    pub dataset: &'a TrajectoryDataset,
+    pub threads: usize,
 }
 
 impl Part<'_> {
-    fn run(&self, observer: &dyn TrajectoryObserver, folder: &Path) -> Result<TrajectoryRecord> {
+    /// Trains all seeds, with checkpoints in a folder if one is given, and goes on where they are.
+    pub fn run(
+        &self,
+        observer: &dyn TrajectoryObserver,
+        folder: Option<&Path>,
+    ) -> Result<TrajectoryRecord> {
         let lengths = [self.dataset.observed, self.dataset.predicted];
         match self.setup {
             TrajectorySetup::Social(config) => {
@@ -67,11 +77,11 @@ impl Part<'_> {
         }
     }
 
-    fn run_model<M: Forecaster>(
+    fn run_model<M: Trainable>(
         &self,
         model: impl Fn(u64, &Device) -> Result<M> + Sync,
         observer: &dyn TrajectoryObserver,
-        folder: &Path,
+        folder: Option<&Path>,
     ) -> Result<TrajectoryRecord> {
         let experiment = TrajectoryExperiment {
             dataset: self.dataset,
@@ -79,31 +89,24 @@ impl Part<'_> {
             seeds: &self.plan.seeds,
             threads: self.threads,
         };
-        let seeds = experiment.run(model, observer)?;
-        for seed in &seeds {
-            let path = folder.join(format!("seed-{}.safetensors", seed.seed));
-            checkpoint::save_weights(&path, &seed.best.model, self.about(seed))?;
-        }
-        Ok(self.record(&seeds))
+        let shelf = folder.map(|folder| Shelf {
+            folder,
+            dataset: self.plan.fingerprint.clone(),
+            split: String::new(),
+            config: self.setup,
+        });
+        let seeds = experiment.run_in(model, observer, shelf.as_ref())?;
+        self.record(&seeds)
     }
 
-    /// What the file of the weights says about them.
-    fn about<M>(&self, seed: &TrajectorySeed<M>) -> BTreeMap<String, String> {
-        let about = [
-            ("format", "adjoin trajectory weights 1".to_string()),
-            ("backbone", self.setup.backbone().to_string()),
-            ("learner", self.learner.to_string()),
-            ("seed", seed.seed.to_string()),
-            ("best_epoch", seed.best.epoch.epoch.to_string()),
-            ("config", self.setup.to_toml()),
-            ("dataset", self.plan.fingerprint.clone()),
-        ];
-        about.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
-    }
-
-    fn record<M>(&self, seeds: &[TrajectorySeed<M>]) -> TrajectoryRecord {
+    fn record<M: Trainable>(&self, seeds: &[TrajectorySeed<M>]) -> Result<TrajectoryRecord> {
         let epochs: f64 = seeds.iter().map(|seed| seed.epoch_seconds).sum();
-        TrajectoryRecord {
+        // The first seed stands for the run in drawings.
+        let shown = match seeds.first() {
+            Some(seed) => scenes::shown(&seed.best.model, self.dataset, seed.seed)?,
+            None => Default::default(),
+        };
+        Ok(TrajectoryRecord {
             task: self.plan.task.clone(),
             dataset: self.dataset.name.clone(),
             fingerprint: self.plan.fingerprint.clone(),
@@ -118,7 +121,11 @@ impl Part<'_> {
             baselines: self.baselines(),
             seconds_per_epoch: epochs / seeds.len().max(1) as f64,
             peak_rss_bytes: peak_memory(),
-        }
+            seconds_per_step: self.dataset.seconds,
+            scenes: shown.scenes,
+            has_k: shown.has_k,
+            degrees: shown.degrees,
+        })
     }
 
     /// On the same test scenes, with as many samples, drawn from the first seed.
@@ -134,25 +141,38 @@ impl Part<'_> {
     }
 }
 
-/// One line per seed and epoch, in that order; nothing in it depends on time or test scenes.
-fn metrics(record: &TrajectoryRecord) -> Result<Vec<u8>> {
-    #[derive(Serialize)]
-    struct Line {
-        seed: u64,
-        epoch: usize,
-        loss: f64,
-        valid_loss: f64,
-        valid: Option<Scores>,
-    }
-    let mut lines = Vec::new();
-    for seed in &record.seeds {
-        lines.extend(seed.curve.iter().map(|epoch| Line {
-            seed: seed.seed,
-            epoch: epoch.epoch,
-            loss: epoch.loss,
-            valid_loss: epoch.valid_loss,
-            valid: epoch.valid,
-        }));
-    }
-    json_lines(&lines)
+/// A line of the metrics.
+#[derive(Serialize)]
+struct Line {
+    seed: u64,
+    epoch: usize,
+    loss: f64,
+    valid_loss: f64,
+    valid: Option<Scores>,
+}
+
+fn lines(record: &TrajectoryRecord) -> Vec<Line> {
+    let line = |seed: u64, epoch: &TrajectoryEpoch| Line {
+        seed,
+        epoch: epoch.epoch,
+        loss: epoch.loss,
+        valid_loss: epoch.valid_loss,
+        valid: epoch.valid,
+    };
+    let seeds = record.seeds.iter();
+    seeds.flat_map(|seed| seed.curve.iter().map(|epoch| line(seed.seed, epoch))).collect()
+}
+
+fn curves(record: &TrajectoryRecord) -> Vec<Point> {
+    let point = |Line { seed, epoch, loss, valid_loss, valid }: Line| Point {
+        seed,
+        epoch,
+        values: vec![
+            ("loss", Some(loss)),
+            ("valid_loss", Some(valid_loss)),
+            ("valid_ade", valid.map(|scores| scores.per_agent.ade)),
+            ("valid_fde", valid.map(|scores| scores.per_agent.fde)),
+        ],
+    };
+    lines(record).into_iter().map(point).collect()
 }

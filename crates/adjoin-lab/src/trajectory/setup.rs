@@ -1,7 +1,7 @@
 //! The configuration of a run of trajectories, whatever its network.
 
 use super::{
-    InputGraph, TrajectoryConfig, TrajectoryTrainConfig,
+    InputGraph, TrajectoryConfig, TrajectoryRecord, TrajectoryTrainConfig,
     dagnet::{DagConfig, DagGraph},
 };
 use crate::{
@@ -76,6 +76,20 @@ impl TrajectorySetup {
         }
     }
 
+    /// Another number of epochs; rates are lowered after the same part of them.
+    pub fn shorten(&mut self, epochs: usize) {
+        let train = self.train_mut();
+        train.lower_at = (train.lower_at * epochs).div_ceil(train.epochs.max(1));
+        train.epochs = epochs;
+    }
+
+    fn train_mut(&mut self) -> &mut TrajectoryTrainConfig {
+        match self {
+            Self::Social(config) => &mut config.train,
+            Self::Dag(config) => &mut config.train,
+        }
+    }
+
     fn learner(&self) -> &LearnerConfig {
         match self {
             Self::Social(config) => &config.learner,
@@ -92,6 +106,28 @@ impl TrajectorySetup {
 }
 
 impl Layered for TrajectorySetup {
+    const TASK: &'static str = "trajectory";
+    type Record = TrajectoryRecord;
+
+    /// The text does not name its network, but its keys fit only one of them.
+    fn read(place: &str, text: &str) -> Result<Self> {
+        let dag = settings::from_toml(place, text, &DagConfig::default());
+        match settings::from_toml(place, text, &TrajectoryConfig::default()) {
+            Ok(config) => Ok(Self::Social(Box::new(config))),
+            Err(error) => dag.map(|config| Self::Dag(Box::new(config))).map_err(|_| error),
+        }
+    }
+
+    fn stopping_as(&self, other: &Self) -> Self {
+        let mut setup = self.clone();
+        setup.train_mut().epochs = other.train().epochs;
+        setup
+    }
+
+    fn epochs(&self) -> usize {
+        self.train().epochs
+    }
+
     fn with_file(&self, place: &str, text: &str) -> Result<Self> {
         Ok(match self {
             Self::Social(config) => Self::Social(settings::from_toml(place, text, config)?),
@@ -202,6 +238,7 @@ mod tests {
                 let text = setup.to_toml();
                 let file = Some(("config.toml", text.as_str()));
                 let again = Wishes { file, ..NOTHING }.trajectory_setups().unwrap();
+                assert_eq!(TrajectorySetup::read("config.toml", &text).unwrap(), setup);
                 assert_eq!(again, [(learner.to_string(), setup)]);
             }
         }

@@ -158,8 +158,22 @@ impl SocialStgcnn {
     /// # Errors
     /// If graph and batch do not fit.
     pub fn forward(&self, batch: &SceneBatch, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>> {
+        self.predict(batch, self.spread(batch, graph)?, pass)
+    }
+
+    /// What the graph makes of the steps, in agent order, `[nodes, 3]`.
+    pub(super) fn spread(&self, batch: &SceneBatch, graph: &Adjacency) -> Result<Tensor<2>> {
         let spread = propagate(graph, &batch.steps, self.propagation)?;
-        let spread = batch.to_agents.aggregate(&spread)?;
+        batch.to_agents.aggregate(&spread)
+    }
+
+    /// The rest of [`forward`](Self::forward), from what the graph made of the steps.
+    pub(super) fn predict(
+        &self,
+        batch: &SceneBatch,
+        spread: Tensor<2>,
+        pass: Pass,
+    ) -> Result<Tensor<2>> {
         let x = spread.matmul(affine(&self.spatial));
         let x = self.spatial_norm.forward(&x, batch, pass)?;
         let x = self.over_time(prelu(x, self.spatial_slope.val()))?;

@@ -1,7 +1,8 @@
 //! Training of one seed.
 
 use super::{
-    ChooseEpoch, Forecaster, OptimiserKind, SceneBatch, Scores, Tally, TrajectoryTrainConfig,
+    ChooseEpoch, Forecaster, OptimiserKind, SceneBatch, Scores, Tally, Trainable,
+    TrajectoryTrainConfig,
 };
 use crate::{Error, Result};
 use adjoin::{Key, Pass};
@@ -10,13 +11,13 @@ use burn::{
     grad_clipping::GradientClippingConfig,
     module::list_param_ids,
     optim::{AdamConfig, GradientsParams, ModuleOptimizer, SgdConfig},
-    tensor::Device,
+    tensor::{Device, Tensor, TensorData},
 };
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// Scenes that are evaluated at once.
-const SCENES_AT_ONCE: usize = 256;
+pub(super) const SCENES_AT_ONCE: usize = 256;
 
 /// One epoch of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,23 +55,25 @@ pub struct TrajectoryBest<M> {
 /// Trains one model with one seed, an epoch at a time. It holds training and validation scenes; there
 /// is no test scene it could look at.
 pub struct TrajectoryTrainer<'a, M> {
-    config: &'a TrajectoryTrainConfig,
+    pub(super) config: &'a TrajectoryTrainConfig,
     scenes: &'a [Scene],
+    /// Of every training scene, what the model makes of it whatever is learned.
+    constants: Option<Vec<Vec<f32>>>,
     valid_scenes: &'a [Scene],
     valid: Vec<SceneBatch>,
     lengths: [usize; 2],
-    seed: u64,
+    pub(super) seed: u64,
     device: Device,
-    model: M,
+    pub(super) model: M,
     /// Of the network and of the learner, which may have different rates.
-    optimisers: [ModuleOptimizer; 2],
-    epoch: usize,
-    steps: u64,
-    best: Option<TrajectoryBest<M>>,
-    step_time: Duration,
+    pub(super) optimisers: [ModuleOptimizer; 2],
+    pub(super) epoch: usize,
+    pub(super) steps: u64,
+    pub(super) best: Option<TrajectoryBest<M>>,
+    pub(super) step_time: Duration,
 }
 
-impl<'a, M: Forecaster> TrajectoryTrainer<'a, M> {
+impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
     /// A fresh run of a model.
     ///
     /// # Errors
@@ -91,11 +94,20 @@ impl<'a, M: Forecaster> TrajectoryTrainer<'a, M> {
             return lacking(&dataset.name, "there must be scenes to train and to validate with");
         }
         let lengths = [dataset.observed, dataset.predicted];
+        let mut valid = batches(&dataset.valid, lengths, device)?;
+        let fixed = model.valid();
+        for batch in &mut valid {
+            batch.constants = fixed.constants(batch)?;
+        }
         Ok(Self {
             config,
+            constants: match config.turn {
+                true => None,
+                false => constants(&fixed, &dataset.train, lengths, device)?,
+            },
             scenes: &dataset.train,
             valid_scenes: &dataset.valid,
-            valid: batches(&dataset.valid, lengths, device)?,
+            valid,
             lengths,
             seed,
             device: device.clone(),
@@ -159,7 +171,7 @@ impl<'a, M: Forecaster> TrajectoryTrainer<'a, M> {
                 self.valid_scenes,
                 &self.valid,
                 self.config.samples,
-                Key::new(self.seed).child(0xade),
+                validation_key(self.seed),
             )?),
         };
         let record = TrajectoryEpoch {
@@ -176,8 +188,21 @@ impl<'a, M: Forecaster> TrajectoryTrainer<'a, M> {
     }
 
     fn train_step(&mut self, members: &[u32]) -> Result<f64> {
-        let scenes: Vec<&Scene> = members.iter().map(|&at| &self.scenes[at as usize]).collect();
-        let batch = SceneBatch::new(&scenes, self.lengths, &self.device)?;
+        let turned: Vec<Scene> = match self.config.turn {
+            true => members.iter().map(|&at| self.turned(at)).collect(),
+            false => Vec::new(),
+        };
+        let scenes: Vec<&Scene> = match self.config.turn {
+            true => turned.iter().collect(),
+            false => members.iter().map(|&at| &self.scenes[at as usize]).collect(),
+        };
+        let mut batch = SceneBatch::new(&scenes, self.lengths, &self.device)?;
+        batch.constants = self.constants.as_ref().map(|all| {
+            let rows: Vec<f32> =
+                members.iter().flat_map(|&at| &all[at as usize]).copied().collect();
+            let shape = [batch.nodes(), rows.len() / batch.nodes().max(1)];
+            Tensor::from_data(TensorData::new(rows, shape), &self.device)
+        });
         let loss = self.model.loss(&batch, Pass::train(self.seed, self.steps))?;
         self.steps += 1;
         let value = loss.clone().into_scalar::<f64>();
@@ -196,6 +221,19 @@ impl<'a, M: Forecaster> TrajectoryTrainer<'a, M> {
         Ok(value)
     }
 
+    /// A training scene, turned around the origin and mirrored as chance has it in this epoch.
+    fn turned(&self, at: u32) -> Scene {
+        let key = Key::new(self.seed).child(0x7412).child(self.epoch as u64).child(u64::from(at));
+        let (sin, cos) = (std::f64::consts::TAU * key.uniform(0)).sin_cos();
+        let side = if key.uniform(1) < 0.5 { -1.0 } else { 1.0 };
+        let mut scene = self.scenes[at as usize].clone();
+        for place in &mut scene.positions {
+            let [x, y] = [f64::from(place[0]) * side, f64::from(place[1])];
+            *place = [(cos * x - sin * y) as f32, (sin * x + cos * y) as f32];
+        }
+        scene
+    }
+
     fn finite(&self, stage: &'static str, value: f64) -> Result<()> {
         if value.is_finite() {
             return Ok(());
@@ -204,12 +242,40 @@ impl<'a, M: Forecaster> TrajectoryTrainer<'a, M> {
     }
 }
 
-fn optimiser(config: &TrajectoryTrainConfig) -> ModuleOptimizer {
+pub(super) fn optimiser(config: &TrajectoryTrainConfig) -> ModuleOptimizer {
     let clip = (config.clip > 0.0).then_some(GradientClippingConfig::Norm(config.clip as f32));
     match config.optimiser {
         OptimiserKind::Sgd => SgdConfig::new().with_gradient_clipping(clip).init(),
         OptimiserKind::Adam => AdamConfig::new().with_epsilon(1e-8).with_grad_clipping(clip).init(),
     }
+}
+
+/// Where the samples of a seed on validation scenes are drawn from.
+pub(super) fn validation_key(seed: u64) -> Key {
+    Key::new(seed).child(0xade)
+}
+
+/// What a model without autodiff makes of every scene whatever is learned; nothing if it learns its graphs.
+fn constants<M: Trainable>(
+    model: &M,
+    scenes: &[Scene],
+    lengths: [usize; 2],
+    device: &Device,
+) -> Result<Option<Vec<Vec<f32>>>> {
+    let mut all = Vec::new();
+    for scenes in scenes.chunks(SCENES_AT_ONCE) {
+        let scenes: Vec<&Scene> = scenes.iter().collect();
+        let batch = SceneBatch::new(&scenes, lengths, device)?;
+        let Some(rows) = model.constants(&batch)? else { return Ok(None) };
+        let width = rows.dims()[1];
+        let rows: Vec<f32> = rows.into_data().convert::<f32>().iter::<f32>().collect();
+        let of_scene = |scene: std::ops::Range<usize>| {
+            let [first, end] = [scene.start, scene.end].map(|at| at * batch.observed * width);
+            rows[first..end].to_vec()
+        };
+        all.extend(batch.scenes.ranges().map(of_scene));
+    }
+    Ok(Some(all))
 }
 
 /// Scenes in batches, in their order.
@@ -227,7 +293,7 @@ pub(super) fn batches(
 
 /// Errors of a model without autodiff on scenes that were put into batches.
 pub(super) fn score(
-    model: &impl Forecaster,
+    model: &dyn Forecaster,
     scenes: &[Scene],
     batches: &[SceneBatch],
     samples: usize,

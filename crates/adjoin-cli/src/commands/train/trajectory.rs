@@ -2,7 +2,7 @@
 
 mod summary;
 
-use super::{Train, absolute};
+use super::{Train, absolute, stopped};
 use crate::{
     commands::command_line,
     failure::{Done, Failure, print},
@@ -13,7 +13,7 @@ use adjoin_data::{
     trajectory::{self, TrajectoryDataset},
 };
 use adjoin_lab::{
-    plan::{Plan, Wishes},
+    plan::{Layered, Plan, Wishes},
     run::{self, RunFolder},
     trajectory::TrajectorySetup,
 };
@@ -21,8 +21,10 @@ use std::path::{Path, PathBuf};
 
 /// Runs the command.
 pub fn run(train: &Train) -> Done {
-    refuse(train)?;
-    let (folder, dataset) = start(train)?;
+    let (folder, dataset) = match &train.resume {
+        Some(path) => resume(path)?,
+        None => start(train)?,
+    };
     catch_interrupts();
     let show = Show::of(train.quiet);
     if show != Show::Nothing {
@@ -31,37 +33,28 @@ pub fn run(train: &Train) -> Done {
     let watch = |learner: &str| Watch::new(learner, show);
     let records = match folder.execute(&dataset, train.threads(), watch) {
         Ok(records) => records,
-        Err(error) => {
-            folder.discard();
-            return Err(error.into());
-        }
+        Err(error) => return Err(stopped(folder, error)),
     };
     let outs: Vec<PathBuf> = records.iter().map(|r| folder.result_of(&r.learner)).collect();
     let target = folder.publish()?;
     match train.json {
         true => print(summary::json(&records, &outs)?),
-        false => print(summary::text(&records, &target)),
+        false => print(summary::text(&records, &target.join(run::REPORT))),
     }
 }
 
-/// Options that mean nothing here.
-fn refuse(train: &Train) -> Done {
-    let no = |what: &str| Err(Failure::Usage(what.into()));
-    if train.split.is_some() {
-        return no(
-            "--split divides the nodes of a graph; trajectory datasets come with their scenes \
-                   divided, so choose one with --dataset",
-        );
-    }
-    if train.resume.is_some() {
-        return no(
-            "--resume: training on trajectories keeps no state to go on from; start it again",
-        );
-    }
-    Ok(())
+fn resume(path: &Path) -> Result<(RunFolder<TrajectorySetup>, TrajectoryDataset), Failure> {
+    let folder = RunFolder::reopen(path)?;
+    let dataset = folder.plan().load_trajectories(None, None)?;
+    Ok((folder, dataset))
 }
 
 fn start(train: &Train) -> Result<(RunFolder<TrajectorySetup>, TrajectoryDataset), Failure> {
+    if train.split.is_some() {
+        let what = "--split divides the nodes of a graph; trajectory datasets come with their \
+                    scenes divided, so choose one with --dataset";
+        return Err(Failure::Usage(what.into()));
+    }
     let name = train.dataset.as_deref().unwrap_or("crowd");
     let file = train.file()?;
     let dataset = trajectory::load(name, &Locations::from_environment(train.data_dir.clone()))?;
@@ -79,7 +72,7 @@ fn start(train: &Train) -> Result<(RunFolder<TrajectorySetup>, TrajectoryDataset
         (None, None) => return Err(Failure::Usage("--learner: name at least one".into())),
     };
     let plan = Plan {
-        task: "trajectory".into(),
+        task: TrajectorySetup::TASK.into(),
         dataset: match trajectory::find(name) {
             Ok(known) => known.name.into(),
             Err(_) => absolute(Path::new(name)).display().to_string(),

@@ -8,6 +8,9 @@ use crate::{LearnerConfig, Result};
 use adjoin::{dgg::EncoderConfig, learner::DgmConfig};
 use serde::{Deserialize, Serialize};
 
+/// Reach of the published graph, in metres.
+pub(super) const PUBLISHED_SIGMA: f64 = 1.2;
+
 /// How the goals of an agent and those that others tell it of are joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -100,7 +103,7 @@ impl Default for DagConfig {
             choose_by: ChooseEpoch::Loss,
             ..TrajectoryTrainConfig::default()
         };
-        let (network, graph) = (DagNetConfig::default(), DagGraph::Kernel(1.2));
+        let (network, graph) = (DagNetConfig::default(), DagGraph::Kernel(PUBLISHED_SIGMA));
         Self { network, graph, learner: LearnerConfig::None, train }
     }
 }
@@ -118,11 +121,11 @@ impl DagConfig {
         let basketball = dataset.starts_with("nba");
         let k = if basketball { 3 } else { 2 };
         let (graph, learner) = match learner {
-            "kernel" => (DagGraph::Kernel(1.2), LearnerConfig::None),
+            "kernel" => (DagGraph::Kernel(PUBLISHED_SIGMA), LearnerConfig::None),
             "none" => (DagGraph::None, LearnerConfig::None),
             "dgm" => (DagGraph::None, LearnerConfig::Dgm(hard(k))),
             "dgg" => (DagGraph::None, LearnerConfig::Dgg(Box::new(generator()))),
-            other => (DagGraph::Kernel(1.2), LearnerConfig::named(other)?),
+            other => (DagGraph::Kernel(PUBLISHED_SIGMA), LearnerConfig::named(other)?),
         };
         let mut config = Self { graph, learner, ..Self::default() };
         if basketball {

@@ -1,12 +1,12 @@
 //! A learner and DAG-Net, joined.
 
 use super::{
-    super::{Forecast, Forecaster, SceneBatch},
-    DagConfig, DagGraph, DagNet, GoalGrid, Losses, Moments, Tracks, graphs, loss,
+    super::{Forecast, Forecaster, SceneBatch, Trainable},
+    DagConfig, DagGraph, DagNet, GoalGrid, Losses, Moments, Tracks, config, graphs, loss,
     tracks::{FEATURES, matrix},
 };
 use crate::{AnyLearner, Error, Result};
-use adjoin::{Batch, Features, GraphInput, Key, LearnedGraph, Learner, Pass, ops};
+use adjoin::{Adjacency, Batch, Features, GraphInput, Key, LearnedGraph, Learner, Pass, ops};
 use adjoin_data::trajectory::TrajectoryDataset;
 use burn::{
     module::{Module, ParamId, list_param_ids},
@@ -184,6 +184,25 @@ impl DagModel {
 }
 
 impl Forecaster for DagModel {
+    fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>> {
+        let tracks = self.grid.frame(Tracks::observed(batch), batch.observed);
+        super::rollout::forecast(self, &tracks, batch.predicted, samples, key)
+    }
+
+    fn graphs(&self, batch: &SceneBatch) -> Result<LearnedGraph> {
+        let tracks = self.grid.frame(Tracks::observed(batch), batch.observed);
+        Ok(self.moments(&tracks, Pass::evaluate())?.1)
+    }
+
+    fn published_graphs(&self, batch: &SceneBatch) -> Result<Adjacency> {
+        let tracks = Tracks::observed(batch);
+        let (device, dtype) = self.options();
+        let sigma = config::PUBLISHED_SIGMA;
+        graphs::distance_graph(&tracks.frames(), &tracks.places, sigma, (&device, dtype))
+    }
+}
+
+impl Trainable for DagModel {
     /// Likelihood, divergence and goals, sums over steps and means over agents; of the divergence only
     /// a part while training warms up.
     fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
@@ -198,11 +217,6 @@ impl Forecaster for DagModel {
             Some(reinforced) => total + reinforced,
             None => total,
         })
-    }
-
-    fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>> {
-        let tracks = self.grid.frame(Tracks::observed(batch), batch.observed);
-        super::rollout::forecast(self, &tracks, batch.predicted, samples, key)
     }
 
     fn learner_parameters(&self) -> Vec<ParamId> {

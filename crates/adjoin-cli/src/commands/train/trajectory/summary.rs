@@ -41,7 +41,7 @@ const WAYS: [fn(&Scores) -> Displacement; 3] =
     [|scores| scores.per_agent, |scores| scores.per_scene, |scores| scores.likely];
 
 /// A table of the learners beside predictions without training, each compared with the first.
-pub fn text(records: &[TrajectoryRecord], folder: &Path) -> String {
+pub fn text(records: &[TrajectoryRecord], report: &Path) -> String {
     let Some(first) = records.first() else { return String::new() };
     let heading = format!(
         "{} with {}: test errors ADE / FDE in metres, mean ± deviation over {} seeds; lower is better\n\
@@ -60,7 +60,7 @@ pub fn text(records: &[TrajectoryRecord], folder: &Path) -> String {
             differences(records, first)
         ),
     };
-    format!("{heading}\n{errors}{differences}\nresults: {}\n", folder.display())
+    format!("{heading}\n{errors}{differences}\nreport: {}\n", report.display())
 }
 
 fn errors(records: &[TrajectoryRecord], first: &TrajectoryRecord) -> String {
