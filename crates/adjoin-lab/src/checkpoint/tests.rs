@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     Config, LearnerConfig,
     labels::SplitLabels,
-    node::{NodeData, Trainer},
+    node::{NodeData, NodeModel, Trainer},
     record::EpochRecord,
 };
 use adjoin_data::{GeneratorConfig, NodeDataset, Split, citation_like};
