@@ -194,8 +194,8 @@ impl DggConfig {
             self.sample.noise == 0.0 || positive(self.sample.noise),
         )?;
         setting("degree.width", &self.degree.width, "must be at least 1", self.degree.width > 0)?;
-        if let DegreeRule::Fixed(k) = self.degree.rule {
-            setting("degree.rule", &k, "a fixed degree must be above 0", positive(k))?;
+        if let DegreeRule::Fixed(k) | DegreeRule::Around(k) = self.degree.rule {
+            setting("degree.rule", &k, "a given degree must be above 0", positive(k))?;
         }
         setting(
             "scorer.messages",

@@ -24,6 +24,9 @@ pub enum DegreeRule {
     /// The authors' code: the decoder also sees the standardised input degree, and
     /// `k = 1 + relu(s D + m)` with m and s the mean and deviation of the input degrees.
     Standardised,
+    /// Around a given number, where there is no input graph: `k = 1 + relu(k_0 (1 + D(z)) - 1)`. At the
+    /// start `D` is near 0 and every degree near `k_0`.
+    Around(f64),
     /// The same number for every node: no estimator.
     Fixed(f64),
 }
@@ -167,6 +170,7 @@ impl DegreeEstimator {
             DegreeRule::Literal | DegreeRule::Fixed(_) => {
                 softplus(decoded + mass()? - 1.0, 1.0) + 1.0
             }
+            DegreeRule::Around(k) => relu((decoded + 1.0) * k - 1.0) + 1.0,
             DegreeRule::Relative => {
                 let input = input()?;
                 relu(decoded * input.deviations.clone() + input.degrees.clone()) + 1.0

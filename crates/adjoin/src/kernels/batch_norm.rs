@@ -29,7 +29,8 @@ pub struct Parameters<'a, T> {
 pub type Gradients<T> = [Vec<T>; 4];
 
 impl<T: Real> Parameters<'_, T> {
-    fn inverse_deviations(&self) -> Vec<T> {
+    /// `1 / sqrt(variance + eps)`, `[C]`.
+    pub(super) fn inverse_deviations(&self) -> Vec<T> {
         let variances = &self.statistics[self.scale.len()..];
         variances.iter().map(|&v| T::ONE / (v + self.eps).sqrt()).collect()
     }

@@ -16,6 +16,7 @@ pub mod elu;
 pub mod gru;
 pub mod knn;
 pub mod leaky;
+pub mod norm_pool;
 pub mod normalise;
 pub mod nuclear;
 pub mod pair_mlp;
@@ -27,6 +28,7 @@ pub mod segment;
 pub mod selector;
 pub mod spmm;
 pub(crate) mod stream;
+pub mod weighted_edgeconv;
 
 mod lanes;
 mod real;
