@@ -17,11 +17,11 @@ mod tensors;
 
 use crate::{
     AnyLearner, Config, Error, Result, files,
-    node::{Best, NodeModel, Trainer},
+    node::{Best, NodeModel, Optimisers, Trainer},
     record::EpochRecord,
 };
 use adjoin::loss::Baseline;
-use burn::module::Module;
+use burn::{module::Module, optim::ModuleOptimizer};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{
     collections::{BTreeMap, HashMap},
@@ -30,7 +30,8 @@ use std::{
     str::FromStr,
     time::Duration,
 };
-use tensors::{Entry, Reader, Writer};
+pub(crate) use tensors::Writer;
+use tensors::{Entry, Reader};
 
 const FORMAT: &str = "adjoin checkpoint 1";
 const COLUMNS: usize = 6;
@@ -86,6 +87,17 @@ pub struct Identity<'a> {
     pub seed: u64,
 }
 
+/// Data and seed that a checkpoint was made with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    /// Fingerprint of the dataset.
+    pub dataset: &'a str,
+    /// Hash of the split.
+    pub split: &'a str,
+    /// The seed.
+    pub seed: u64,
+}
+
 /// The state of one seed.
 #[derive(Debug)]
 pub struct Checkpoint {
@@ -103,26 +115,25 @@ pub struct Progress {
     pub elapsed: Duration,
 }
 
+impl<'a> Identity<'a> {
+    fn origin(&self) -> Origin<'a> {
+        Origin { dataset: self.dataset, split: self.split, seed: self.seed }
+    }
+}
+
 impl Checkpoint {
     /// The state of a trainer after an epoch.
     ///
     /// # Errors
     /// If no epoch is done, or the optimiser cannot be packed.
     pub fn of(trainer: &Trainer, progress: &Progress, identity: Identity) -> Result<Self> {
-        let missing = |name: &str, what: String| Error::Checkpoint {
-            path: PathBuf::new(),
-            problem: Problem::Entry { name: name.into(), what },
-        };
-        let best = trainer.best().ok_or_else(|| missing("best", "no epoch is done".into()))?;
+        let best = trainer.best().ok_or_else(|| Self::lacking("best", "no epoch is done"))?;
         let mut writer = Writer::default();
         writer.module("best", &best.model);
         let ids = writer.module("last", &trainer.model);
-        let optimisers = &trainer.optimisers;
-        for (name, optimiser) in
-            [("backbone", &optimisers.backbone), ("learner", &optimisers.learner)]
-        {
-            let bytes = optimiser.into_bytes().map_err(|error| missing(name, error.to_string()))?;
-            writer.bytes(&format!("optimiser.{name}"), bytes.to_vec());
+        let Optimisers { backbone, learner } = &trainer.optimisers;
+        for (name, optimiser) in [("backbone", backbone), ("learner", learner)] {
+            writer.optimiser(name, optimiser)?;
         }
         if matches!(trainer.model.learner, AnyLearner::Dgm(_)) {
             let baseline = trainer.baseline.means();
@@ -131,8 +142,6 @@ impl Checkpoint {
         let rows = progress.curve.iter().flat_map(row).collect::<Vec<f64>>();
         writer.floats("curve", [progress.curve.len(), COLUMNS], &rows);
         let about = [
-            ("format", FORMAT.to_string()),
-            ("seed", identity.seed.to_string()),
             ("epoch", trainer.epoch().to_string()),
             ("best_epoch", best.epoch.to_string()),
             ("best_accuracy", best.accuracy.to_string()),
@@ -140,12 +149,32 @@ impl Checkpoint {
             ("step_nanoseconds", trainer.step_time().as_nanos().to_string()),
             ("nanoseconds", progress.elapsed.as_nanos().to_string()),
             ("config", identity.config.to_toml()),
-            ("dataset", identity.dataset.to_string()),
-            ("split", identity.split.to_string()),
             ("parameters", ids.join(" ")),
         ];
-        let about = about.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-        Ok(Self { path: PathBuf::new(), about, entries: writer.entries })
+        Ok(Self::new(writer, identity.origin(), about))
+    }
+
+    /// Tensors, where they come from, and what else there is to say.
+    pub(crate) fn new<'a>(
+        writer: Writer,
+        origin: Origin,
+        about: impl IntoIterator<Item = (&'a str, String)>,
+    ) -> Self {
+        let always = [
+            ("format", FORMAT.to_string()),
+            ("seed", origin.seed.to_string()),
+            ("dataset", origin.dataset.to_string()),
+            ("split", origin.split.to_string()),
+        ];
+        let about = always.into_iter().chain(about);
+        let about = about.map(|(key, value)| (key.to_string(), value)).collect();
+        Self { path: PathBuf::new(), about, entries: writer.entries }
+    }
+
+    /// There is nothing to save yet.
+    pub(crate) fn lacking(name: &str, what: &str) -> Error {
+        let problem = Problem::Entry { name: name.into(), what: what.into() };
+        Error::Checkpoint { path: PathBuf::new(), problem }
     }
 
     /// Writes the file; a crash leaves the one before.
@@ -241,31 +270,36 @@ impl Checkpoint {
     /// # Errors
     /// Names what differs.
     pub fn check(&self, identity: Identity) -> Result<()> {
-        let differs = |what, then: &str, now: &str| {
-            let problem = Problem::Mismatch { what, then: then.into(), now: now.into() };
-            Err(self.error(problem))
-        };
-        let seed = self.text("seed")?;
-        if seed != identity.seed.to_string() {
-            return differs("seed", seed, &identity.seed.to_string());
-        }
-        for (what, now) in [("dataset", identity.dataset), ("split", identity.split)] {
-            let then = self.text(what)?;
-            if then != now {
-                return differs(what, then, now);
-            }
-        }
+        self.check_origin(identity.origin())?;
         let place = format!("the configuration in {}", self.path.display());
         let mut then = Config::from_toml(&place, self.text("config")?, &Config::default())?;
         then.train.epochs = identity.config.train.epochs;
         then.train.patience = identity.config.train.patience;
-        if then != *identity.config {
-            let (then, now) = (then.to_toml(), identity.config.to_toml());
-            let mut lines = then.lines().zip(now.lines());
-            let (then, now) = lines.find(|(a, b)| a != b).unwrap_or(("other keys", "these keys"));
-            return differs("configuration", then, now);
+        self.check_config(&then.to_toml(), &identity.config.to_toml())
+    }
+
+    /// Refuses a checkpoint of another dataset, split or seed.
+    pub(crate) fn check_origin(&self, origin: Origin) -> Result<()> {
+        let seed = origin.seed.to_string();
+        for (what, now) in [("seed", &*seed), ("dataset", origin.dataset), ("split", origin.split)] {
+            let then = self.text(what)?;
+            if then != now {
+                let problem = Problem::Mismatch { what, then: then.into(), now: now.into() };
+                return Err(self.error(problem));
+            }
         }
         Ok(())
+    }
+
+    /// Refuses another configuration, naming the first line that differs.
+    pub(crate) fn check_config(&self, then: &str, now: &str) -> Result<()> {
+        if then == now {
+            return Ok(());
+        }
+        let mut lines = then.lines().zip(now.lines());
+        let (then, now) = lines.find(|(a, b)| a != b).unwrap_or(("other keys", "these keys"));
+        let (then, now) = (then.into(), now.into());
+        Err(self.error(Problem::Mismatch { what: "configuration", then, now }))
     }
 
     /// The weights of the best epoch in a model of the same form.
@@ -288,20 +322,10 @@ impl Checkpoint {
         let (accuracy, loss) = (self.number("best_accuracy")?, self.number("best_loss")?);
         trainer.best = Some(Best { epoch, accuracy, loss, model, evaluation });
         trainer.model = self.fill("last", trainer.model.clone())?;
-        let packed = |name: &str| -> Result<_> {
-            let entry = self.entry(&format!("optimiser.{name}"), Dtype::U8)?;
-            Ok(burn::tensor::Bytes::from_bytes_vec(entry.bytes.clone()))
-        };
-        let unpacked = |name: &'static str| {
-            move |error: burn::store::RecordError| self.wrong(name, error.to_string())
-        };
-        let fresh = crate::node::Optimisers::new(trainer.config);
-        trainer.optimisers = crate::node::Optimisers {
-            backbone: fresh
-                .backbone
-                .from_bytes(packed("backbone")?)
-                .map_err(unpacked("backbone"))?,
-            learner: fresh.learner.from_bytes(packed("learner")?).map_err(unpacked("learner"))?,
+        let Optimisers { backbone, learner } = Optimisers::new(trainer.config);
+        trainer.optimisers = Optimisers {
+            backbone: self.optimiser("backbone", backbone)?,
+            learner: self.optimiser("learner", learner)?,
         };
         if matches!(trainer.model.learner, AnyLearner::Dgm(_)) {
             trainer.baseline = Baseline::from_means(self.floats("baseline")?);
@@ -316,12 +340,20 @@ impl Checkpoint {
         Ok(self.floats("curve")?.chunks_exact(COLUMNS).map(epoch_of).collect())
     }
 
-    fn floats(&self, name: &str) -> Result<Vec<f64>> {
+    pub(crate) fn floats(&self, name: &str) -> Result<Vec<f64>> {
         let chunks = self.entry(name, Dtype::F64)?.bytes.chunks_exact(8);
         Ok(chunks.map(|chunk| f64::from_le_bytes(chunk.try_into().unwrap_or_default())).collect())
     }
 
-    fn fill(&self, prefix: &str, model: NodeModel) -> Result<NodeModel> {
+    /// A fresh optimiser with the moments that were saved.
+    pub(crate) fn optimiser(&self, name: &str, fresh: ModuleOptimizer) -> Result<ModuleOptimizer> {
+        let entry = self.entry(&format!("optimiser.{name}"), Dtype::U8)?;
+        let bytes = burn::tensor::Bytes::from_bytes_vec(entry.bytes.clone());
+        fresh.from_bytes(bytes).map_err(|error| self.wrong(name, error.to_string()))
+    }
+
+    /// A model of the same form with the weights below a prefix.
+    pub(crate) fn fill<M: Module>(&self, prefix: &str, model: M) -> Result<M> {
         let ids = self.text("parameters")?;
         let mut reader = Reader::new(&self.entries, prefix, ids);
         let model = model.map(&mut reader);
@@ -336,12 +368,12 @@ impl Checkpoint {
         entry.ok_or_else(|| self.wrong(name, format!("no such tensor of type {dtype:?}")))
     }
 
-    fn text(&self, key: &str) -> Result<&str> {
+    pub(crate) fn text(&self, key: &str) -> Result<&str> {
         let found = self.about.get(key).map(String::as_str);
         found.ok_or_else(|| self.wrong(key, "not in the metadata".into()))
     }
 
-    fn number<T: FromStr<Err: Display>>(&self, key: &str) -> Result<T> {
+    pub(crate) fn number<T: FromStr<Err: Display>>(&self, key: &str) -> Result<T> {
         self.text(key)?.parse().map_err(|error: T::Err| self.wrong(key, error.to_string()))
     }
 
@@ -372,7 +404,7 @@ pub(crate) fn save_weights(
 /// An epoch as a row of the curve; what is absent is NaN.
 fn row(epoch: &EpochRecord) -> [f64; COLUMNS] {
     let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    let EpochRecord { epoch, loss, train, valid, mean_degree, std_degree } = epoch;
+    let EpochRecord { epoch, loss, train, valid, mean_degree, std_degree, .. } = epoch;
     [*epoch as f64, *loss, *train, *valid, or_nan(*mean_degree), or_nan(*std_degree)]
 }
 
@@ -385,6 +417,7 @@ fn epoch_of(row: &[f64]) -> EpochRecord {
         valid: row[3],
         mean_degree: or_none(row[4]),
         std_degree: or_none(row[5]),
+        degrees: Vec::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Everything but the configurations that is needed to run again, or to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The task: `node` or `trajectory`.
+    /// The task: `node`, `trajectory` or `points`.
     pub task: String,
     /// Name of the dataset, or its path.
     pub dataset: String,

@@ -72,6 +72,18 @@ pub struct EpochRecord {
     pub mean_degree: Option<f64>,
     /// Deviation of the learned degree.
     pub std_degree: Option<f64>,
+    /// The degree in every layer, where each has a graph of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub degrees: Vec<LayerDegree>,
+}
+
+/// Neighbours of the nodes in one layer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayerDegree {
+    /// Their mean number.
+    pub mean: f64,
+    /// Its deviation from node to node.
+    pub deviation: f64,
 }
 
 /// The input graph and the learned one, both as compressed sparse rows over the same nodes.

@@ -13,6 +13,9 @@
 //! With several learners there is one such folder for each below the common one, which holds the plan
 //! and the report that compares them. While training lasts the folder is called `NAME.partial`.
 //!
+//! Runs of point clouds have all of these, and `clouds.json`: a few test clouds with what was predicted and
+//! how many neighbours every point has in every layer.
+//!
 //! Runs of trajectories have plan, configuration, record, metrics and weights, but neither curves for
 //! TensorBoard nor a page, and cannot be resumed.
 
@@ -20,8 +23,9 @@ use crate::{
     Config, Error, Result, files,
     node::{Experiment, Observer},
     plan::{Layered, Plan},
+    points::PointsConfig,
     record::RunRecord,
-    report, tensorboard,
+    report, settings, tensorboard,
 };
 use adjoin_data::{NodeDataset, Split};
 use serde::{Serialize, de::DeserializeOwned};
@@ -75,7 +79,7 @@ impl<C: Layered> RunFolder<C> {
         if work.exists() {
             if !overwrite {
                 let what = match plan.task.as_str() {
-                    "node" => format!(
+                    "node" | "points" => format!(
                         "is an unfinished run: go on with --resume {}, or start again with --overwrite",
                         work.display()
                     ),
@@ -146,6 +150,49 @@ impl<C: Layered> RunFolder<C> {
         Ok(self.target)
     }
 
+    /// Opens a run that was stopped, by its final name or by that of the working folder; `read` gives
+    /// the configuration from the name and the text of its file.
+    fn reopen_with(
+        path: &Path,
+        task: &str,
+        read: impl Fn(&str, &str) -> Result<C>,
+    ) -> Result<Self> {
+        let text = path.as_os_str().to_string_lossy();
+        let bare = text.trim_end_matches('/');
+        let target = PathBuf::from(bare.strip_suffix(PARTIAL).unwrap_or(bare));
+        let work = files::sibling(&target, PARTIAL);
+        if !work.join(PLAN).is_file() {
+            let what = match target.join(PLAN).is_file() {
+                true => "is complete: there is nothing to go on with",
+                false => "holds no unfinished run",
+            };
+            return Err(Error::Format { path: path.into(), what: what.into() });
+        }
+        let plan = read_plan(&work)?;
+        check_task(&plan, task, path)?;
+        let folder = |learner| part(&work, &plan, learner);
+        let configs = plan.learners.iter().map(|learner| read_config_with(&folder(learner), &read));
+        let configs = configs.collect::<Result<Vec<C>>>()?;
+        plan.learners.iter().for_each(|learner| files::remove_leftovers(&folder(learner)));
+        Ok(Self { target, work, overwrite: false, plan, configs })
+    }
+
+    /// After an error: removes the working folder unless it holds a checkpoint; says whether it can be
+    /// resumed.
+    pub fn abandon(self) -> bool {
+        let is_checkpoint = |path: &Path| path.extension().is_some_and(|e| e == "safetensors");
+        let holds = |folder: PathBuf| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.into_iter().any(|entry| is_checkpoint(&entry.path()))
+        };
+        let mut folders = self.plan.learners.iter().map(|learner| self.part(learner));
+        let resumable = folders.any(holds);
+        if !resumable {
+            self.remove();
+        }
+        resumable
+    }
+
     /// After an error: removes the working folder.
     pub fn discard(self) {
         self.remove();
@@ -162,30 +209,40 @@ impl<C: Layered> RunFolder<C> {
     }
 }
 
+impl RunFolder<PointsConfig> {
+    /// Opens a run of point clouds that was stopped, by its final name or by that of the working folder.
+    ///
+    /// # Errors
+    /// If there is no such run.
+    pub fn reopen_points(path: &Path) -> Result<Self> {
+        Self::reopen_with(path, "points", |place, text| {
+            settings::from_toml(place, text, &PointsConfig::default())
+        })
+    }
+}
+
+/// The task of a run, finished or not.
+///
+/// # Errors
+/// If there is no such run.
+pub fn task(path: &Path) -> Result<String> {
+    let text = path.as_os_str().to_string_lossy();
+    let bare = text.trim_end_matches('/');
+    let target = PathBuf::from(bare.strip_suffix(PARTIAL).unwrap_or(bare));
+    let work = files::sibling(&target, PARTIAL);
+    let plan = read_plan(if work.join(PLAN).is_file() { &work } else { &target })?;
+    Ok(plan.task)
+}
+
 impl RunFolder {
-    /// Opens a run that was stopped, by its final name or by that of the working folder.
+    /// Opens a run of nodes that was stopped, by its final name or by that of the working folder.
     ///
     /// # Errors
     /// If there is no such run.
     pub fn reopen(path: &Path) -> Result<Self> {
-        let text = path.as_os_str().to_string_lossy();
-        let bare = text.trim_end_matches('/');
-        let target = PathBuf::from(bare.strip_suffix(PARTIAL).unwrap_or(bare));
-        let work = files::sibling(&target, PARTIAL);
-        if !work.join(PLAN).is_file() {
-            let what = match target.join(PLAN).is_file() {
-                true => "is complete: there is nothing to go on with",
-                false => "holds no unfinished run",
-            };
-            return Err(Error::Format { path: path.into(), what: what.into() });
-        }
-        let plan = read_plan(&work)?;
-        check_node(&plan, path)?;
-        let folder = |learner| part(&work, &plan, learner);
-        let configs = plan.learners.iter().map(|learner| read_config(&folder(learner)));
-        let configs = configs.collect::<Result<Vec<Config>>>()?;
-        plan.learners.iter().for_each(|learner| files::remove_leftovers(&folder(learner)));
-        Ok(Self { target, work, overwrite: false, plan, configs })
+        Self::reopen_with(path, "node", |place, text| {
+            Config::from_toml(place, text, &Config::default())
+        })
     }
 
     /// Trains every learner with every seed and writes all files; goes on where checkpoints are.
@@ -215,22 +272,6 @@ impl RunFolder {
             files::write(&self.work.join(REPORT), page.as_bytes())?;
         }
         Ok(records)
-    }
-
-    /// After an error: removes the working folder unless it holds a checkpoint; says whether it can be
-    /// resumed.
-    pub fn abandon(self) -> bool {
-        let is_checkpoint = |path: &Path| path.extension().is_some_and(|e| e == "safetensors");
-        let holds = |folder: PathBuf| {
-            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-            entries.into_iter().any(|entry| is_checkpoint(&entry.path()))
-        };
-        let mut folders = self.plan.learners.iter().map(|learner| self.part(learner));
-        let resumable = folders.any(holds);
-        if !resumable {
-            self.remove();
-        }
-        resumable
     }
 }
 
@@ -262,7 +303,7 @@ fn check_target(target: &Path, overwrite: bool) -> Result<()> {
     }
 }
 
-fn write_record(folder: &Path, record: &RunRecord) -> Result<()> {
+pub(crate) fn write_record(folder: &Path, record: &RunRecord) -> Result<()> {
     files::write(&folder.join(METRICS), &metrics(record)?)?;
     tensorboard::write(folder, record)?;
     let page = report::render(std::slice::from_ref(record))?;
@@ -309,10 +350,10 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
         .map_err(|error| Error::Format { path: path.into(), what: error.to_string() })
 }
 
-fn read_config(folder: &Path) -> Result<Config> {
+fn read_config_with<C>(folder: &Path, read: impl Fn(&str, &str) -> Result<C>) -> Result<C> {
     let path = folder.join(CONFIG);
     let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
-    Config::from_toml(&path.display().to_string(), &text, &Config::default())
+    read(&path.display().to_string(), &text)
 }
 
 /// Folders and records of a run, or of all learners of a common one.
@@ -355,16 +396,23 @@ pub(crate) fn open_single(folder: &Path) -> Result<(Plan, Config)> {
         let what = format!("holds several runs: choose one of {}", parts.join(", "));
         return Err(Error::Format { path: folder.into(), what });
     }
-    Ok((plan, read_config(folder)?))
+    let config = read_config_with(folder, |place, text| {
+        Config::from_toml(place, text, &Config::default())
+    })?;
+    Ok((plan, config))
 }
 
 /// What is done with results and checkpoints is there for nodes only.
 fn check_node(plan: &Plan, folder: &Path) -> Result<()> {
-    if plan.task == "node" {
+    check_task(plan, "node", folder)
+}
+
+fn check_task(plan: &Plan, task: &str, folder: &Path) -> Result<()> {
+    if plan.task == task {
         return Ok(());
     }
     let what = format!(
-        "is a run of --task {}; this is there for --task node only, but {RECORD} in it has all numbers",
+        "is a run of --task {}; this is there for --task {task} only, but {RECORD} in it has all numbers",
         plan.task
     );
     Err(Error::Format { path: folder.into(), what })

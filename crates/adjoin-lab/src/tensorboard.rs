@@ -180,6 +180,7 @@ mod tests {
             valid: 0.25,
             mean_degree: k,
             std_degree: None,
+            degrees: Vec::new(),
         };
         let curve = vec![epoch(1, 2.0, None), epoch(300, 1.0, Some(3.5))];
         let seed = SeedRecord {

@@ -1,6 +1,9 @@
 //! Modules as named tensors, and back.
 
+use super::Checkpoint;
+use crate::Result;
 use burn::{
+    optim::ModuleOptimizer,
     module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId},
     tensor::{DType, Tensor, TensorData},
 };
@@ -53,8 +56,8 @@ impl Place {
 
 /// Collects tensors.
 #[derive(Default)]
-pub(super) struct Writer {
-    pub entries: BTreeMap<String, Entry>,
+pub(crate) struct Writer {
+    pub(super) entries: BTreeMap<String, Entry>,
     path: Place,
     ids: Vec<String>,
 }
@@ -68,7 +71,18 @@ impl Writer {
         std::mem::take(&mut self.ids)
     }
 
-    pub fn bytes(&mut self, name: &str, bytes: Vec<u8>) {
+    /// Adds the moments of an optimiser, as Burn packs them.
+    ///
+    /// # Errors
+    /// If they cannot be packed.
+    pub fn optimiser(&mut self, name: &str, optimiser: &ModuleOptimizer) -> Result<()> {
+        let packed = optimiser.into_bytes();
+        let bytes = packed.map_err(|error| Checkpoint::lacking(name, &error.to_string()))?;
+        self.bytes(&format!("optimiser.{name}"), bytes.to_vec());
+        Ok(())
+    }
+
+    fn bytes(&mut self, name: &str, bytes: Vec<u8>) {
         let entry = Entry { dtype: Dtype::U8, shape: vec![bytes.len()], bytes };
         self.entries.insert(name.into(), entry);
     }
@@ -119,7 +133,7 @@ impl<'a> Reader<'a> {
         Self { entries, ids, path: Place::below(prefix), problem: None }
     }
 
-    fn find(&self, shape: &[usize]) -> Result<(ParamId, TensorData), String> {
+    fn find(&self, shape: &[usize]) -> std::result::Result<(ParamId, TensorData), String> {
         let id = self.ids.get(self.path.path().as_str()).ok_or("the parameter has no identity")?;
         let entry = self.entries.get(&self.path.name()).ok_or("no such tensor")?;
         if entry.dtype != Dtype::F32 || entry.shape != shape {
