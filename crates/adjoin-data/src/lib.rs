@@ -2,8 +2,9 @@
 //!
 //! A graph is a [`NodeDataset`]: features, undirected edges, labels and named splits in plain
 //! standard-library types. Agents that move and have no given graph are a
-//! [`TrajectoryDataset`](trajectory::TrajectoryDataset). No tensor framework is involved, so this
-//! crate can be used by any.
+//! [`TrajectoryDataset`](trajectory::TrajectoryDataset), shapes made of points a
+//! [`PointDataset`](points::PointDataset). No tensor framework is involved, so this crate can be used by
+//! any.
 //!
 //! ```
 //! let cora = adjoin_data::cora()?; // carried inside the program: no file, no network
@@ -20,6 +21,7 @@
 //! | one reader by itself | [`read`] |
 //! | a made-up graph, or wrong edges in a real one | [`citation_like`], [`add_wrong_edges`] |
 //! | pedestrians, basketball players or one's own trajectories | [`trajectory`] |
+//! | point clouds: ModelNet40, one's own meshes or generated solids | [`points`] |
 //! | write a dataset | [`write_csv_folder`], [`write_npz`] |
 //!
 //! Files are never trusted: sizes are limited before memory is taken, a pickle can execute nothing,
@@ -37,6 +39,7 @@ mod features;
 mod fetch;
 mod generate;
 mod locate;
+pub mod points;
 mod random;
 pub mod read;
 mod registry;

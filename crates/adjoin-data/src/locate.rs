@@ -57,6 +57,33 @@ fn user_cache() -> Option<PathBuf> {
     Some(home.join(caches).join("adjoin"))
 }
 
+/// A dataset whose files are put in place by hand.
+pub(crate) struct ByHand {
+    pub name: &'static str,
+    /// Where it is published.
+    pub source: &'static str,
+    /// Folder below a data folder in which its files belong.
+    pub home: &'static str,
+    /// The files that belong there.
+    pub files: &'static str,
+}
+
+impl ByHand {
+    /// The first home there is. The error says which files belong where: in the user's cache, which is
+    /// there on every system.
+    pub fn folder(&self, locations: &Locations) -> Result<PathBuf> {
+        let mut looked: Vec<PathBuf> =
+            locations.folders().iter().map(|folder| folder.join(self.home)).collect();
+        if let Some(found) = looked.iter().position(|home| home.is_dir()) {
+            return Ok(looked.swap_remove(found));
+        }
+        let home = looked.last().cloned().unwrap_or_else(|| Path::new("data").join(self.home));
+        let help =
+            format!("get it from {} and put into {}: {}", self.source, home.display(), self.files);
+        Err(Error::Missing { name: self.name.into(), looked, help })
+    }
+}
+
 /// A dataset that was found but not read yet.
 enum Found {
     Planetoid { folder: PathBuf, stem: String },

@@ -15,6 +15,12 @@ impl SplitMix64 {
         Self { state: seed }
     }
 
+    /// The generator of one of many things made from a seed: each depends on the seed and on its own
+    /// number, not on how many others there are.
+    pub fn keyed(seed: u64, number: u64) -> Self {
+        Self::new(Self::new(seed).next_u64().wrapping_add(number))
+    }
+
     /// The next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -35,6 +41,17 @@ impl SplitMix64 {
     /// Uniform in `[0, 1)`, 53 bits.
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Uniform in `[least, most)`.
+    pub fn within(&mut self, least: f64, most: f64) -> f64 {
+        least + (most - least) * self.unit()
+    }
+
+    /// About normal with deviation 1: the sum of twelve uniform numbers, moved to mean 0. Every
+    /// machine rounds it alike.
+    pub fn bell(&mut self) -> f64 {
+        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 
     /// True with probability `p`.

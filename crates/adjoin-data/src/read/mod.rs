@@ -9,6 +9,7 @@ mod npz;
 mod pickle;
 mod planetoid;
 mod table;
+mod text;
 
 use std::fs::File;
 use std::io::Read;
@@ -21,8 +22,11 @@ pub use planetoid::{PlanetoidFiles, planetoid, planetoid_bytes};
 
 pub(crate) use csv_folder::Rows;
 pub(crate) use npy::Array;
+#[cfg(test)]
+pub(crate) use npy::written_npy;
 pub(crate) use npz::{expand_entry, open_zip};
 pub(crate) use table::GIVEN;
+pub(crate) use text::{coordinate, text_of, wrong_cell};
 
 use crate::error::{At, Error, Result};
 

@@ -231,13 +231,19 @@ fn header_fields(header: &str) -> Option<(&str, bool, Vec<usize>)> {
     (shape.len() <= 8).then_some((descr, fortran, shape))
 }
 
+/// The bytes of a `.npy` file, row-major.
+#[cfg(test)]
+pub(crate) fn written_npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    tests::npy(descr, "False", shape, data)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    fn npy(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    pub(super) fn npy(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
         let header =
             format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
         let mut bytes = b"\x93NUMPY\x01\x00".to_vec();

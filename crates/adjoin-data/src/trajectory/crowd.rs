@@ -151,8 +151,7 @@ struct Square<'a> {
 impl<'a> Square<'a> {
     /// People who have just entered. Scenes depend on the seed and their number only.
     fn new(config: &'a CrowdConfig, number: usize) -> Self {
-        let mut random = SplitMix64::new(config.seed);
-        let random = SplitMix64::new(random.next_u64().wrapping_add(number as u64));
+        let random = SplitMix64::keyed(config.seed, number as u64);
         let mut square = Self { config, number, random, people: Vec::new() };
         let span = config.max_agents - config.min_agents + 1;
         let count = config.min_agents + square.random.below(span);
@@ -163,28 +162,19 @@ impl<'a> Square<'a> {
         square
     }
 
-    /// About normal with deviation 1: the sum of twelve uniform numbers, moved to mean 0.
-    fn bell(&mut self) -> f64 {
-        (0..12).map(|_| self.random.unit()).sum::<f64>() - 6.0
-    }
-
-    fn within(&mut self, least: f64, most: f64) -> f64 {
-        least + (most - least) * self.random.unit()
-    }
-
     fn enter(&mut self) -> Person {
         let joins = self.random.chance(self.config.company);
-        let beside: Vector = [self.within(-0.8, 0.8), self.within(-0.8, 0.8)];
+        let beside: Vector = [self.random.within(-0.8, 0.8), self.random.within(-0.8, 0.8)];
         if let Some(other) = self.people.last().filter(|_| joins) {
             let goal = plus(other.goal, 1.0, beside);
             let place = plus(other.place, 1.0, beside);
             return Person { place, goal, velocity: other.velocity, speed: other.speed };
         }
         // Along the x axis first, then turned to one of the four sides.
-        let place = [self.within(-8.0, -3.0), self.within(-4.0, 4.0)];
+        let place = [self.random.within(-8.0, -3.0), self.random.within(-4.0, 4.0)];
         // Farther than anyone gets while being filmed.
-        let goal = [10.0 + 2.0 * self.filmed(), 3.0 * self.within(-4.0, 4.0)];
-        let speed = (1.3 + 0.25 * self.bell()).clamp(0.5, 2.0);
+        let goal = [10.0 + 2.0 * self.filmed(), 3.0 * self.random.within(-4.0, 4.0)];
+        let speed = (1.3 + 0.25 * self.random.bell()).clamp(0.5, 2.0);
         let turns = self.random.below(4);
         let turn = |point: Vector| (0..turns).fold(point, |[x, y], _| [-y, x]);
         let way = plus(goal, -1.0, place);
@@ -243,7 +233,8 @@ impl<'a> Square<'a> {
         let mut positions = Vec::with_capacity(agents * steps);
         for agent in 0..agents {
             for frame in &frames {
-                let measured = frame[agent].map(|value| value + self.config.noise * self.bell());
+                let measured =
+                    frame[agent].map(|value| value + self.config.noise * self.random.bell());
                 positions.push(measured.map(|value| value as f32));
             }
         }

@@ -1,6 +1,6 @@
 //! The trajectory datasets that have a name, and where they are found.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::crowd::{CrowdConfig, crowd};
 use super::eth_ucy::eth_ucy;
@@ -9,7 +9,7 @@ use super::sportvu::{Team, sportvu};
 use super::table::{TableConfig, csv};
 use super::trajnet::{TrajNetSplit, trajnet};
 use crate::error::{At, Error, Result};
-use crate::locate::Locations;
+use crate::locate::{ByHand, Locations};
 use crate::registry::suggestion;
 
 /// Facts about a trajectory dataset, as it is loaded here.
@@ -182,12 +182,8 @@ pub fn load_with(
     if known.is_embedded() {
         return crowd(&CrowdConfig::default());
     }
-    let homes: Vec<PathBuf> =
-        locations.folders().iter().map(|folder| folder.join(known.home)).collect();
-    match homes.iter().find(|home| home.is_dir()) {
-        Some(home) => read(&known, home),
-        None => Err(missing(&known, homes, locations)),
-    }
+    let KnownTrajectories { name, source, home, files, .. } = known;
+    read(&known, &ByHand { name, source, home, files }.folder(locations)?)
 }
 
 fn by_path(path: &Path, table: &TableConfig) -> Result<TrajectoryDataset> {
@@ -209,16 +205,4 @@ fn read(known: &KnownTrajectories, home: &Path) -> Result<TrajectoryDataset> {
         name if name.starts_with("nba-def") => sportvu(home, Team::Defence, known.observed),
         place => eth_ucy(home, place),
     }
-}
-
-/// Says which files belong where: in the user's cache, which is there on every system.
-fn missing(known: &KnownTrajectories, looked: Vec<PathBuf>, locations: &Locations) -> Error {
-    let data = locations.folders().pop().map_or("data".into(), |folder| folder.to_path_buf());
-    let help = format!(
-        "get it from {} and put into {}: {}",
-        known.source,
-        data.join(known.home).display(),
-        known.files
-    );
-    Error::Missing { name: known.name.into(), looked, help }
 }

@@ -251,16 +251,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-        let header =
-            format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
-        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-        bytes.extend((header.len() as u16).to_le_bytes());
-        bytes.extend(header.as_bytes());
-        bytes.extend(data);
-        bytes
-    }
+    use crate::read::written_npy as npy;
 
     fn whole(values: &[i32]) -> Vec<u8> {
         values.iter().flat_map(|value| value.to_le_bytes()).collect()

@@ -7,9 +7,9 @@ use csv::StringRecord;
 
 use super::recording::{Cut, Recording, Row, usual_frame_step};
 use super::scene::{Scene, TrajectoryDataset};
-use super::text::{MAX_RECORDING_BYTES, coordinate, whole};
+use super::text::{MAX_RECORDING_BYTES, whole};
 use crate::error::{At, Error, Result};
-use crate::read::{Rows, limited_bytes, stem};
+use crate::read::{Rows, coordinate, limited_bytes, stem};
 
 /// How a user's recordings are divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

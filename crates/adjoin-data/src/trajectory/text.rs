@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::recording::{Recording, Row};
-use crate::error::{At, Error, Result};
-use crate::read::{limited_bytes, stem};
+use crate::error::{At, Result};
+use crate::read::{coordinate, limited_bytes, stem, text_of, wrong_cell};
 
 /// Largest file of positions that is read, 256 MiB. The largest public one here has 13 MB.
 pub(super) const MAX_RECORDING_BYTES: u64 = 256 << 20;
@@ -20,12 +20,8 @@ pub(super) fn recording(path: &Path) -> Result<Recording> {
 /// As [`recording`], from memory. Positions are rounded to four decimals, as the public readers of
 /// these files do.
 pub(super) fn recording_bytes(path: &Path, bytes: &[u8]) -> Result<Recording> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
-        At::line(path, line as u64).error("not text", "give a text file")
-    })?;
     let mut rows = Vec::new();
-    for (at, line) in text.lines().enumerate() {
+    for (at, line) in text_of(path, bytes)?.lines().enumerate() {
         let at = At::line(path, at as u64 + 1);
         let cells: Vec<&str> = line.split_whitespace().take(5).collect();
         match cells[..] {
@@ -55,19 +51,6 @@ pub(super) fn whole(cell: &str, field: &str, at: &At) -> Result<i64> {
         Ok(value) if value.fract() == 0.0 && value.abs() < MAX_WHOLE => Ok(value as i64),
         _ => Err(wrong_cell(cell, "a whole number", "number frames and agents", field, at)),
     }
-}
-
-/// A finite number that stays one in single precision.
-pub(super) fn coordinate(cell: &str, field: &str, at: &At) -> Result<f64> {
-    match cell.parse::<f64>() {
-        Ok(value) if (value as f32).is_finite() => Ok(value),
-        _ => Err(wrong_cell(cell, "a finite number", "correct or remove the line", field, at)),
-    }
-}
-
-fn wrong_cell(cell: &str, expected: &str, help: &str, field: &str, at: &At) -> Error {
-    let short: String = cell.chars().take(40).collect();
-    at.clone().field(field).error(format!("`{short}` is not {expected}"), help)
 }
 
 /// Rounds half to even after scaling, the way NumPy does.
