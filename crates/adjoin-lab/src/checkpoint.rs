@@ -281,7 +281,8 @@ impl Checkpoint {
     /// Refuses a checkpoint of another dataset, split or seed.
     pub(crate) fn check_origin(&self, origin: Origin) -> Result<()> {
         let seed = origin.seed.to_string();
-        for (what, now) in [("seed", &*seed), ("dataset", origin.dataset), ("split", origin.split)] {
+        for (what, now) in [("seed", &*seed), ("dataset", origin.dataset), ("split", origin.split)]
+        {
             let then = self.text(what)?;
             if then != now {
                 let problem = Problem::Mismatch { what, then: then.into(), now: now.into() };

@@ -144,6 +144,25 @@ impl RunRecord {
         summary(&self.seeds.iter().map(|s| s.valid).collect::<Vec<_>>())
     }
 
+    /// Mean and deviation of the degree in every layer at the best epoch, averaged over the seeds; empty
+    /// where layers share a graph.
+    pub fn degrees(&self) -> Vec<[f64; 2]> {
+        let best = |seed: &SeedRecord| {
+            let at = seed.curve.iter().find(|epoch| epoch.epoch == seed.best_epoch);
+            at.map(|epoch| epoch.degrees.clone()).unwrap_or_default()
+        };
+        let seeds: Vec<Vec<LayerDegree>> = self.seeds.iter().map(best).collect();
+        let layers = seeds.iter().map(Vec::len).min().unwrap_or(0);
+        let share = 1.0 / seeds.len().max(1) as f64;
+        let layer = |at: usize| {
+            let sum = |pick: fn(&LayerDegree) -> f64| {
+                seeds.iter().map(|seed| pick(&seed[at])).sum::<f64>() * share
+            };
+            [sum(|degree| degree.mean), sum(|degree| degree.deviation)]
+        };
+        (0..layers).map(layer).collect()
+    }
+
     /// Test metric of this run minus that of `other`, seed by seed; `None` when no seed is shared.
     pub fn paired_with(&self, other: &RunRecord) -> Option<Paired> {
         let pairs: Vec<(f64, f64)> = self

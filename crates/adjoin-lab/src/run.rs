@@ -396,9 +396,8 @@ pub(crate) fn open_single(folder: &Path) -> Result<(Plan, Config)> {
         let what = format!("holds several runs: choose one of {}", parts.join(", "));
         return Err(Error::Format { path: folder.into(), what });
     }
-    let config = read_config_with(folder, |place, text| {
-        Config::from_toml(place, text, &Config::default())
-    })?;
+    let config =
+        read_config_with(folder, |place, text| Config::from_toml(place, text, &Config::default()))?;
     Ok((plan, config))
 }
 

@@ -1,5 +1,6 @@
 //! `adjoin train`.
 
+mod points;
 mod summary;
 mod trajectory;
 
@@ -11,7 +12,7 @@ use crate::{
 use adjoin_data::{Locations, NodeDataset, Split, SplitSpec};
 use adjoin_lab::{
     Error,
-    plan::{Plan, Wishes},
+    plan::{Layered, Plan, Wishes},
     run::{self, RunFolder},
 };
 use clap::{Args, ValueEnum};
@@ -26,6 +27,9 @@ use std::path::{Path, PathBuf};
 /// With --task trajectory: Social-STGCNN on a generated crowd, once on its published graph (learner
 /// kernel) and once on a learned one. Errors (ADE and FDE) are in metres, beside those of walking straight
 /// on. The folder has numbers and weights, but no page; such a run cannot be resumed.
+///
+/// With --task points: a small DGCNN on generated shapes, once on fixed numbers of nearest neighbours
+/// (learner knn) and once on learned ones.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -46,23 +50,31 @@ Examples:
   adjoin train --task trajectory --dataset zara1 --learner kernel,none,dgm,dgg --seeds 3
       four graphs on recorded pedestrians, if ADJOIN_DATA or --data-dir has them
   adjoin train --task trajectory --dataset walks.csv --backbone dagnet --set train.epochs=20
-      your own recordings, a table of scene, frame, agent, x, y; 8 steps seen, 12 predicted")]
+      your own recordings, a table of scene, frame, agent, x, y; 8 steps seen, 12 predicted
+  adjoin train --task points
+      which made-up shape a cloud of points is, with fixed and with learned neighbourhoods
+  adjoin train --task points --dataset modelnet40 --subset 20 --learner knn,dgm,dgg --set points=256
+      a part of ModelNet40, if ADJOIN_DATA or --data-dir has it; 256 points of every cloud
+  adjoin train --task points --dataset ./my-shapes --backbone resgcn
+      your own meshes or clouds, in one folder per class")]
 pub struct Train {
     /// A name from `adjoin data list`, or a folder or file with a graph [default: cora]; for trajectories
-    /// crowd, eth, hotel, univ, zara1, zara2, sdd, nba-atk-10, ..., or a .csv file [default: crowd]
+    /// crowd, eth, hotel, univ, zara1, zara2, sdd, nba-atk-10, ..., or a .csv file [default: crowd]; for
+    /// points shapes, modelnet40, or a folder with one folder per class [default: shapes]
     #[arg(long, value_name = "NAME|DIR")]
     dataset: Option<String>,
     /// What is learned
     #[arg(long, value_enum, default_value_t = Task::Node)]
     task: Task,
     /// The network: gcn, sage, gat or gcnii [default: gcn]; for trajectories social-stgcnn or dagnet
-    /// [default: social-stgcnn]
+    /// [default: social-stgcnn]; for points dgcnn or resgcn [default: dgcnn]
     #[arg(long, value_name = "NAME")]
     backbone: Option<String>,
     /// Learners of the graph, with commas between: none, knn, pagerank, dropedge, dgm, dgg,
     /// dgg-star, dgg-paper, dgg-ref; with +consistency after a name, predictions over several
     /// draws are made to agree [default: none,dgg]; for trajectories kernel (the published graph), none
-    /// (all agents joined), dgm, dgg [default: kernel,dgg]
+    /// (all agents joined), dgm, dgg [default: kernel,dgg]; for points knn (the published graph), dgm,
+    /// dgg [default: knn,dgg]
     #[arg(long, value_delimiter = ',')]
     learner: Option<Vec<String>>,
     /// Settings from a file, as config.toml of a run
@@ -81,6 +93,9 @@ pub struct Train {
     /// [default: the one that comes with the data]
     #[arg(long, value_name = "SPEC")]
     split: Option<String>,
+    /// Only so many training clouds of every class, and a quarter as many to choose and to test with
+    #[arg(long, value_name = "N")]
+    subset: Option<usize>,
     /// Look for data here first
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -93,7 +108,7 @@ pub struct Train {
     /// Go on with a run that was stopped; other options come from that run
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "dataset", "backbone", "learner", "config", "set", "seeds", "first_seed", "split",
-        "data_dir", "out", "overwrite",
+        "subset", "data_dir", "out", "overwrite",
     ])]
     resume: Option<PathBuf>,
     /// Threads to use [default: all]
@@ -113,7 +128,7 @@ enum Task {
     Node,
     /// Paths of people and players
     Trajectory,
-    /// Classes of point clouds (not in this version)
+    /// Classes of point clouds
     Points,
 }
 
@@ -121,16 +136,22 @@ impl Train {
     /// Runs the command.
     pub fn run(self) -> Done {
         match self.task {
-            Task::Node => self.run_nodes(),
             Task::Trajectory => trajectory::run(&self),
-            Task::Points => {
-                let what = "--task points is to come; --task node and --task trajectory are there";
-                Err(Failure::Usage(what.into()))
-            }
+            Task::Points => points::run(&self),
+            // The folder of a run knows its task.
+            Task::Node => match &self.resume {
+                Some(path) if run::task(path).is_ok_and(|task| task == "points") => {
+                    points::run(&self)
+                }
+                _ => self.run_nodes(),
+            },
         }
     }
 
     fn run_nodes(self) -> Done {
+        if self.subset.is_some() {
+            return Err(Failure::Usage("--subset is for --task points".into()));
+        }
         let (folder, dataset, split) = match &self.resume {
             Some(path) => resume(path)?,
             None => self.start()?,
@@ -216,7 +237,7 @@ fn resume(path: &Path) -> Result<(RunFolder, NodeDataset, Split), Failure> {
 }
 
 /// What to say when training ended early.
-fn stopped(folder: RunFolder, error: Error) -> Failure {
+fn stopped<C: Layered>(folder: RunFolder<C>, error: Error) -> Failure {
     let work = folder.work().to_path_buf();
     let resumable = folder.abandon();
     match Failure::from(error) {

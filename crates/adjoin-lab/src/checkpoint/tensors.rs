@@ -3,8 +3,8 @@
 use super::Checkpoint;
 use crate::Result;
 use burn::{
-    optim::ModuleOptimizer,
     module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId},
+    optim::ModuleOptimizer,
     tensor::{DType, Tensor, TensorData},
 };
 use safetensors::Dtype;

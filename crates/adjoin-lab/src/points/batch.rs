@@ -143,7 +143,8 @@ mod tests {
     #[test]
     fn evaluation_sees_the_same_points_and_training_others() {
         let clouds = [cloud(50), cloud(7)];
-        let values = |batch: &CloudBatch| batch.points.to_data().iter::<f32>().collect::<Vec<f32>>();
+        let values =
+            |batch: &CloudBatch| batch.points.to_data().iter::<f32>().collect::<Vec<f32>>();
         let first = CloudBatch::new(&clouds, 20, &device());
         assert_eq!(first.clouds.offsets(), [0, 20, 27]);
         assert_eq!(values(&first), values(&CloudBatch::new(&clouds, 20, &device())));

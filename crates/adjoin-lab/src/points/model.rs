@@ -3,8 +3,7 @@
 use super::{CloudBatch, PointNetwork, PointsConfig};
 use crate::{AnyLearner, Result};
 use adjoin::{
-    Candidates, EdgeScores, Features, GraphInput, Key, LearnedGraph, Learner, Pass,
-    Prepared, ops,
+    Candidates, EdgeScores, Features, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared, ops,
 };
 use burn::{
     module::Module,
@@ -50,7 +49,13 @@ impl PointModel {
             config.learner.init(inputs, key.child(1).child(layer as u64), device)
         };
         Ok(Self {
-            learners: config.network.inputs().into_iter().enumerate().map(learner).collect::<Result<_>>()?,
+            learners: config
+                .network
+                .inputs()
+                .into_iter()
+                .enumerate()
+                .map(learner)
+                .collect::<Result<_>>()?,
             network: config.network.init(classes, key.child(2), device)?,
         })
     }

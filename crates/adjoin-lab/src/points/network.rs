@@ -122,7 +122,8 @@ impl PointNetworkConfig {
         self.check()?;
         let (slope, weighting) = (self.slope, self.weighting);
         let convolution = |(layer, (inputs, &outputs)): (usize, (usize, &usize))| {
-            let config = EdgeConvConfig { slope, weighting, ..EdgeConvConfig::new(inputs, outputs) };
+            let config =
+                EdgeConvConfig { slope, weighting, ..EdgeConvConfig::new(inputs, outputs) };
             config.init(key.child(1).child(layer as u64), device)
         };
         let pairs = self.inputs().into_iter().zip(&self.widths).enumerate();

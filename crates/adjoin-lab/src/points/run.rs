@@ -1,6 +1,9 @@
 //! A run of point clouds in its folder.
 
-use super::{PointsConfig, PointsExperiment, inspect::{examples, inspect}};
+use super::{
+    PointsConfig, PointsExperiment,
+    inspect::{examples, inspect},
+};
 use crate::{
     Result, files,
     node::Observer,

@@ -25,8 +25,16 @@ macro_rules! presets {
     };
 }
 
-const FILES: &[(&str, &str)] =
-    presets!["resgcn", "shapes", "shapes-resgcn", "dgm", "dgg", "dgg-resgcn", "reduced", "reduced-resgcn"];
+const FILES: &[(&str, &str)] = presets![
+    "resgcn",
+    "shapes",
+    "shapes-resgcn",
+    "dgm",
+    "dgg",
+    "dgg-resgcn",
+    "reduced",
+    "reduced-resgcn"
+];
 
 /// Name of the settings of the table that runs in an hour, to be given in place of that of a dataset.
 pub(crate) const REDUCED: &str = "reduced";
@@ -52,7 +60,8 @@ pub fn points_config(dataset: &str, backbone: &str, learner: &str) -> Result<Poi
         other => return unknown("--learner", other, &POINTS_LEARNERS),
     };
     let mut config = PointsConfig { network, learner: learner_config, ..PointsConfig::default() };
-    let (of_dataset, of_learner) = (format!("{dataset}-{backbone}"), format!("{learner}-{backbone}"));
+    let (of_dataset, of_learner) =
+        (format!("{dataset}-{backbone}"), format!("{learner}-{backbone}"));
     for name in [backbone, dataset, &of_dataset, learner, &of_learner] {
         if let Some((_, text)) = FILES.iter().find(|(file, _)| *file == name) {
             config = settings::from_toml(&format!("preset points/{name}.toml"), text, &config)?;
@@ -103,7 +112,9 @@ impl Wishes<'_> {
     /// If a name, a key or a value is not known, or a setting is for none of the learners.
     pub fn points_configs(&self) -> Result<Vec<(String, PointsConfig)>> {
         let told = match self.file {
-            Some((place, text)) => Some(settings::from_toml(place, text, &PointsConfig::default())?),
+            Some((place, text)) => {
+                Some(settings::from_toml(place, text, &PointsConfig::default())?)
+            }
             None => None,
         };
         let names = |key: &str| {
@@ -174,7 +185,8 @@ mod tests {
     fn wrong_words_are_refused() {
         let wrong = |backbone, learner: &str, setting: &str| {
             let (learners, settings) = ([learner.to_string()], [setting.to_string()]);
-            let wishes = Wishes { backbone, learners: Some(&learners), settings: &settings, ..NOTHING };
+            let wishes =
+                Wishes { backbone, learners: Some(&learners), settings: &settings, ..NOTHING };
             wishes.points_configs().unwrap_err().to_string()
         };
         assert!(wrong(Some("gcn"), "dgg", "points=5").contains("resgcn"));

@@ -1,9 +1,6 @@
 //! Training state of point clouds as a [`Checkpoint`].
 
-use super::{
-    PointModel, PointsBest, PointsConfig, PointsTrainer,
-    trainer::Optimisers,
-};
+use super::{PointModel, PointsBest, PointsConfig, PointsTrainer, trainer::Optimisers};
 use crate::{
     Result,
     checkpoint::{Checkpoint, Origin, Progress, Writer},
@@ -72,8 +69,7 @@ pub(super) fn restore(
     });
     trainer.model = checkpoint.fill("last", trainer.model.clone())?;
     let Optimisers { network, learners } = Optimisers::new(&trainer.config.train);
-    let unpacked =
-        |name: &'static str, fresh: ModuleOptimizer| checkpoint.optimiser(name, fresh);
+    let unpacked = |name: &'static str, fresh: ModuleOptimizer| checkpoint.optimiser(name, fresh);
     trainer.optimisers = Optimisers {
         network: unpacked("network", network)?,
         learners: unpacked("learners", learners)?,

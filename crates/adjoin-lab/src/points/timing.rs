@@ -17,11 +17,7 @@ const WARM_UP: usize = 2;
 ///
 /// # Errors
 /// If a setting is out of range.
-pub fn points_step(
-    config: &PointsConfig,
-    batch: usize,
-    budget: Duration,
-) -> Result<(f64, u64)> {
+pub fn points_step(config: &PointsConfig, batch: usize, budget: Duration) -> Result<(f64, u64)> {
     let cloud = |at: usize| {
         let key = Key::new(at as u64);
         let place = |n: u64| [3 * n, 3 * n + 1, 3 * n + 2].map(|m| key.normal(m) as f32);

@@ -96,7 +96,8 @@ pub fn backward<T: Real>(
 ) -> Gradients<T> {
     let (rows, width) = (topology.rows(), parameters.scale.len());
     let inverse = parameters.inverse_deviations();
-    let input = Back { topology, messages, parameters, inverse: &inverse, weighting, y, chosen, grad };
+    let input =
+        Back { topology, messages, parameters, inverse: &inverse, weighting, y, chosen, grad };
     let (mut of_messages, mut of_weights) = (zeros(rows * width), zeros(topology.edges()));
     let parts = (Rows(&mut of_messages, width), Entries(&mut of_weights, 1, topology.pointers()));
     for_blocks(rows, 16 * width, parts, |rows, (Rows(out, _), Entries(weights, ..))| {

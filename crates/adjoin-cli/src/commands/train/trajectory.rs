@@ -53,6 +53,9 @@ fn refuse(train: &Train) -> Done {
                    divided, so choose one with --dataset",
         );
     }
+    if train.subset.is_some() {
+        return no("--subset is for --task points");
+    }
     if train.resume.is_some() {
         return no(
             "--resume: training on trajectories keeps no state to go on from; start it again",

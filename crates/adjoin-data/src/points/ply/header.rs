@@ -160,8 +160,7 @@ impl Header {
 
     /// Corners must have places, faces corners, and corners must come first.
     fn check(&self, at: &At) -> Result<()> {
-        let wrong =
-            |what: &str, help: &str| -> Result<()> { Err(at.clone().error(what, help)) };
+        let wrong = |what: &str, help: &str| -> Result<()> { Err(at.clone().error(what, help)) };
         let mut vertices = false;
         for Element { name, count, properties } in &self.elements {
             let with_axis =
