@@ -112,11 +112,8 @@ fn the_choice_and_the_size_of_a_neighbourhood_receive_gradients() {
     for form in FORMS {
         let layer = |e: &Tensor<1>, k: &Tensor<1>| {
             let (graph, _) = ops::select(&pairs, e, k, step).unwrap();
-            let chosen = Inputs {
-                topology: graph.topology().clone(),
-                width,
-                values: inputs.values.clone(),
-            };
+            let chosen =
+                Inputs { topology: graph.topology().clone(), width, values: inputs.values.clone() };
             let mut t = inputs.values.each_ref().map(|v| tensor(v, [v.len()]));
             t[2] = graph.weights().clone();
             chosen.run(form, &t).reshape([nodes * width])

@@ -25,6 +25,7 @@ pub use model::{PointModel, PointOutput};
 pub use network::{PointNetwork, PointNetworkConfig, PointNetworkKind};
 pub use norm::{Norm, NormConfig};
 pub use run::CLOUDS;
+pub(crate) use setup::REDUCED;
 pub use setup::{POINTS_BACKBONES, POINTS_LEARNERS, points_config};
-pub use timing::points_step;
+pub use timing::{nearest_search, points_step};
 pub use trainer::{PointsBest, PointsTrainer, smoothed_cross_entropy};

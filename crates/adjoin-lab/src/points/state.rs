@@ -1,6 +1,6 @@
 //! Training state of point clouds as a [`Checkpoint`].
 
-use super::{PointModel, PointsBest, PointsConfig, PointsTrainer, trainer::Optimisers};
+use super::{PointsBest, PointsTrainer, trainer::Optimisers};
 use crate::{
     Result,
     checkpoint::{Checkpoint, Origin, Progress, Writer},
@@ -84,19 +84,6 @@ pub(super) fn restore(
         curve: curve.chunks_exact(width.max(COLUMNS)).map(epoch_of).collect(),
         elapsed: Duration::from_nanos(checkpoint.number("nanoseconds")?),
     })
-}
-
-/// The best model of a checkpoint.
-///
-/// # Errors
-/// If a weight is missing or has another shape than the configuration says.
-pub(super) fn best_model(
-    checkpoint: &Checkpoint,
-    config: &PointsConfig,
-    classes: usize,
-) -> Result<PointModel> {
-    let fresh = PointModel::new(config, classes, 0, &super::batch::device())?;
-    checkpoint.fill("best", fresh)
 }
 
 fn row(epoch: &EpochRecord) -> Vec<f64> {

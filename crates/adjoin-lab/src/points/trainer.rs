@@ -46,7 +46,6 @@ pub struct PointsTrainer<'a> {
     pub(super) config: &'a PointsConfig,
     train: Vec<&'a Cloud>,
     valid: Vec<&'a Cloud>,
-    classes: usize,
     pub(super) seed: u64,
     pub(super) model: PointModel,
     pub(super) optimisers: Optimisers,
@@ -95,7 +94,6 @@ impl<'a> PointsTrainer<'a> {
             config,
             train,
             valid,
-            classes,
             seed,
             model: PointModel::new(config, classes, seed, &device().autodiff())?,
             optimisers: Optimisers::new(&config.train),
@@ -232,11 +230,6 @@ impl<'a> PointsTrainer<'a> {
             sum = sum + loss::reinforce(scores, &nodes, &advantages)? * share;
         }
         Ok(sum)
-    }
-
-    /// Number of classes.
-    pub(super) fn classes(&self) -> usize {
-        self.classes
     }
 
     fn finite(&self, stage: &'static str, value: f64) -> Result<()> {

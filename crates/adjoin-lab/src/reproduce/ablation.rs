@@ -44,6 +44,7 @@ pub(super) fn run(
             ours,
             gain: None,
             published: Some(published / 100.0),
+            degrees: None,
         };
         done(&row);
         table.rows.push(row);

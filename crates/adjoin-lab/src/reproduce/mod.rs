@@ -2,6 +2,7 @@
 
 mod ablation;
 mod node;
+mod points;
 mod table;
 
 pub use table::{Row, Table};
@@ -14,7 +15,7 @@ use crate::{
 use adjoin_data::{Locations, NodeDataset};
 
 /// Names of the tables.
-pub const TABLES: [&str; 2] = ["ablation", "node"];
+pub const TABLES: [&str; 3] = ["ablation", "node", "points"];
 
 /// How much of a table to reproduce.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct Options {
     pub backbones: Vec<String>,
     /// Only these learners; all of the table if empty.
     pub learners: Vec<String>,
+    /// The smaller setting of a table that has one.
+    pub reduced: bool,
 }
 
 /// Reproduces a table by name; `done` is called with every finished row.
@@ -43,9 +46,14 @@ pub fn run(
     observer: &dyn Observer,
     done: &mut dyn FnMut(&Row),
 ) -> Result<Table> {
+    if options.reduced && table != "points" {
+        let what = format!("table {table} has no reduced setting; points has");
+        return Err(Error::Config { place: "--reduced".into(), what });
+    }
     match table {
         "ablation" => ablation::run(options, observer, done),
         "node" => node::run(options, observer, done),
+        "points" => points::run(options, observer, done),
         other => {
             let what = format!("there is no table {other:?}; choose one of {TABLES:?}");
             Err(Error::Config { place: "reproduce".into(), what })

@@ -73,6 +73,7 @@ pub(super) fn run(
                     ours,
                     gain,
                     published: published(backbone, learner).map(|numbers| numbers[at] / 100.0),
+                    degrees: None,
                 };
                 done(&row);
                 table.rows.push(row);

@@ -34,6 +34,15 @@ impl<T: Real> Parameters<'_, T> {
         let variances = &self.statistics[self.scale.len()..];
         variances.iter().map(|&v| T::ONE / (v + self.eps).sqrt()).collect()
     }
+
+    /// `factor` and `addend` `[C]` of the normalisation as `z = factor m + addend`.
+    pub(super) fn affine(&self) -> (Vec<T>, Vec<T>) {
+        let inverse = self.inverse_deviations();
+        let factor: Vec<T> = self.scale.iter().zip(&inverse).map(|(&s, &i)| s * i).collect();
+        let addend = (0..factor.len()).map(|c| self.shift[c] - factor[c] * self.statistics[c]);
+        let addend = addend.collect();
+        (factor, addend)
+    }
 }
 
 /// `y` `[rows, C]` from `m` `[rows, C]`.

@@ -36,7 +36,7 @@ pub fn statistics<T: Real>(x: &[T], width: usize) -> Vec<T> {
 /// graph without nodes gives 0.
 pub fn forward<T: Real>(x: &[T], batch: &Batch, parameters: Parameters<T>) -> (Vec<T>, Vec<u32>) {
     let width = parameters.scale.len();
-    let affine = affine(parameters);
+    let affine = parameters.affine();
     let (mut out, mut largest) =
         (zeros(batch.graphs() * 2 * width), vec![0u32; batch.graphs() * width]);
     let outputs = out.par_chunks_mut(2 * width).zip(largest.par_chunks_mut(width));
@@ -62,7 +62,7 @@ pub fn backward<T: Real>(
     let graph_of = batch.graph_of_nodes();
     let shares: Vec<T> =
         batch.ranges().map(|range| T::ONE / T::from_usize(range.len().max(1))).collect();
-    let (factor, addend) = affine(parameters);
+    let (factor, addend) = parameters.affine();
     let input = Input {
         x,
         grad,
@@ -95,15 +95,6 @@ pub fn backward<T: Real>(
         vectorise!(values_block, (input, &level[..], &tilt[..], first, out));
     });
     [out, statistics, scale.to_vec(), shift.to_vec()]
-}
-
-/// `y = leaky(factor x + addend)`.
-fn affine<T: Real>(parameters: Parameters<T>) -> (Vec<T>, Vec<T>) {
-    let Parameters { statistics, scale, shift, .. } = parameters;
-    let inverse = parameters.inverse_deviations();
-    let factor: Vec<T> = scale.iter().zip(&inverse).map(|(&s, &i)| s * i).collect();
-    let addend = (0..scale.len()).map(|c| shift[c] - factor[c] * statistics[c]).collect();
-    (factor, addend)
 }
 
 #[inline(always)]

@@ -10,7 +10,7 @@ use super::{
     batch_norm::Parameters,
     edgeconv::{Channels, Lists, NO_NODE, cost, for_channels, list, lists, run, scatter_chosen},
     parts::{Entries, Rows, for_blocks},
-    rows::{sum_blocks, zeros},
+    rows::{for_row_blocks, sum_blocks, zeros},
     vectorise,
 };
 use crate::graph::Csr;
@@ -57,14 +57,11 @@ pub fn forward<T: Real>(
     weighting: EdgeWeighting,
 ) -> (Vec<T>, Vec<u32>) {
     let (rows, width) = (topology.rows(), parameters.scale.len());
-    let (factor, addend) = affine(parameters);
-    let terms: Vec<T> = match weighting {
-        EdgeWeighting::Scaled => messages.weights.to_vec(),
-        EdgeWeighting::Shifted => {
-            let least = T::from_f64(LEAST_WEIGHT);
-            messages.weights.iter().map(|&a| a.max(least).ln()).collect()
-        }
-    };
+    let (factor, addend) = parameters.affine();
+    let mut terms = messages.weights.to_vec();
+    if weighting == EdgeWeighting::Shifted {
+        vectorise!(logarithms, &mut terms[..]);
+    }
     let (mut out, mut chosen) = (zeros(rows * width), vec![NO_NODE; rows * width]);
     let parts = (Rows(&mut out, width), Rows(&mut chosen, width));
     let input = Input {
@@ -98,32 +95,34 @@ pub fn backward<T: Real>(
     let inverse = parameters.inverse_deviations();
     let input =
         Back { topology, messages, parameters, inverse: &inverse, weighting, y, chosen, grad };
-    let (mut of_messages, mut of_weights) = (zeros(rows * width), zeros(topology.edges()));
-    let parts = (Rows(&mut of_messages, width), Entries(&mut of_weights, 1, topology.pointers()));
-    for_blocks(rows, 16 * width, parts, |rows, (Rows(out, _), Entries(weights, ..))| {
-        input.rows(rows, out, weights);
+    let (mut of_z, mut normals) = (zeros(rows * width), zeros(rows * width));
+    let mut of_weights = zeros(topology.edges());
+    let parts = (
+        Rows(&mut of_z, width),
+        Rows(&mut normals, width),
+        Entries(&mut of_weights, 1, topology.pointers()),
+    );
+    for_blocks(rows, 8 * width, parts, |rows, (Rows(of_z, _), Rows(normals, _), weights)| {
+        vectorise!(winners_block, (&input, rows, of_z, normals, weights.0));
     });
-    let sums: Vec<T> = sum_blocks(rows, 2 * width, |rows, sums| input.sums(rows, sums));
+    let sums: Vec<T> = sum_blocks(rows, 2 * width, |rows, sums| {
+        vectorise!(sums_block, (&of_z[..], &normals[..], rows, sums));
+    });
+    drop(normals);
     let (shift, scale) = sums.split_at(width);
     let mut statistics = zeros(2 * width);
+    let (factor, _) = parameters.affine();
     for c in 0..width {
-        let factor = parameters.scale[c] * inverse[c];
-        statistics[c] = -factor * shift[c];
-        statistics[width + c] = -T::HALF * factor * inverse[c] * scale[c];
+        statistics[c] = -factor[c] * shift[c];
+        statistics[width + c] = -T::HALF * factor[c] * inverse[c] * scale[c];
     }
+    let mut of_messages = of_z;
+    for_row_blocks(&mut of_messages, width, width, |_, block| {
+        vectorise!(scale_rows, (&factor[..], block));
+    });
     let sender = |entry: u32| topology.indices()[entry as usize];
     let of_senders = scatter_chosen(topology.columns(), chosen, &of_messages, width, sender);
     [of_senders, of_messages, of_weights, statistics, scale.to_vec(), shift.to_vec()]
-}
-
-/// `z = factor m + addend`.
-fn affine<T: Real>(parameters: Parameters<T>) -> (Vec<T>, Vec<T>) {
-    let width = parameters.scale.len();
-    let inverse = parameters.inverse_deviations();
-    let factor: Vec<T> = (0..width).map(|c| parameters.scale[c] * inverse[c]).collect();
-    let addend = (0..width).map(|c| parameters.shift[c] - factor[c] * parameters.statistics[c]);
-    let addend = addend.collect();
-    (factor, addend)
 }
 
 #[derive(Clone, Copy)]
@@ -208,63 +207,74 @@ struct Back<'a, T> {
     grad: &'a [T],
 }
 
-/// What one channel of one row contributes.
-struct Element<T> {
-    entry: usize,
-    /// The normalised message.
-    normal: T,
-    /// Gradients of `z` and of the weight.
-    of_z: T,
-    of_weight: T,
+/// Gradients of `z`, the normalised messages, and the gradients of the weights, of the edges that won.
+#[inline(always)]
+fn winners_block<T: Real>(
+    (input, rows, of_z, normals, of_weights): (
+        &Back<T>,
+        Range<usize>,
+        &mut [T],
+        &mut [T],
+        &mut [T],
+    ),
+) {
+    let Parameters { statistics, scale, shift, slope, .. } = input.parameters;
+    let width = scale.len();
+    let least = T::from_f64(LEAST_WEIGHT);
+    let first = input.topology.pointers()[rows.start] as usize;
+    let outputs = of_z.chunks_exact_mut(width).zip(normals.chunks_exact_mut(width));
+    for (row, (of_z, normals)) in rows.zip(outputs) {
+        if input.topology.degree(row) == 0 {
+            continue;
+        }
+        let [q, y, grad] =
+            [input.messages.q, input.y, input.grad].map(|x| &x[row * width..][..width]);
+        let chosen = &input.chosen[row * width..][..width];
+        for c in 0..width {
+            let entry = chosen[c] as usize;
+            let sender = input.topology.indices()[entry] as usize;
+            let message = input.messages.p[sender * width + c] + q[c];
+            let normal = (message - statistics[c]) * input.inverse[c];
+            let grad = if y[c] > T::ZERO { grad[c] } else { grad[c] * slope };
+            let weight = input.messages.weights[entry];
+            let (z, of_weight) = match input.weighting {
+                EdgeWeighting::Scaled => (grad * weight, grad * normal.mul_add(scale[c], shift[c])),
+                EdgeWeighting::Shifted if weight > least => (grad, grad / weight),
+                EdgeWeighting::Shifted => (grad, T::ZERO),
+            };
+            of_weights[entry - first] += of_weight;
+            (of_z[c], normals[c]) = (z, normal);
+        }
+    }
 }
 
-impl<T: Real> Back<'_, T> {
-    #[inline(always)]
-    fn element(&self, row: usize, c: usize) -> Element<T> {
-        let Parameters { statistics, scale, shift, slope, .. } = self.parameters;
-        let width = scale.len();
-        let at = row * width + c;
-        let entry = self.chosen[at] as usize;
-        let sender = self.topology.indices()[entry] as usize;
-        let message = self.messages.p[sender * width + c] + self.messages.q[at];
-        let normal = (message - statistics[c]) * self.inverse[c];
-        let grad = if self.y[at] > T::ZERO { self.grad[at] } else { self.grad[at] * slope };
-        let weight = self.messages.weights[entry];
-        let (of_z, of_weight) = match self.weighting {
-            EdgeWeighting::Scaled => (grad * weight, grad * normal.mul_add(scale[c], shift[c])),
-            EdgeWeighting::Shifted => {
-                let least = T::from_f64(LEAST_WEIGHT);
-                (grad, if weight > least { grad / weight } else { T::ZERO })
-            }
-        };
-        Element { entry, normal, of_z, of_weight }
-    }
-
-    /// Gradients of the surviving messages, and of the weights of the edges of the rows.
-    fn rows(&self, rows: Range<usize>, out: &mut [T], weights: &mut [T]) {
-        let width = self.inverse.len();
-        let first = self.topology.pointers()[rows.start] as usize;
-        for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
-            if self.topology.degree(row) == 0 {
-                continue;
-            }
-            for (c, out) in out.iter_mut().enumerate() {
-                let element = self.element(row, c);
-                weights[element.entry - first] += element.of_weight;
-                *out = element.of_z * self.parameters.scale[c] * self.inverse[c];
-            }
+/// Sums of the gradients of `z`, and of those times the normalised messages.
+#[inline(always)]
+fn sums_block<T: Real>((of_z, normals, rows, sums): (&[T], &[T], Range<usize>, &mut [T])) {
+    let width = sums.len() / 2;
+    let (shift, scale) = sums.split_at_mut(width);
+    for row in rows {
+        let (of_z, normals) = (&of_z[row * width..][..width], &normals[row * width..][..width]);
+        for c in 0..width {
+            shift[c] += of_z[c];
+            scale[c] = of_z[c].mul_add(normals[c], scale[c]);
         }
     }
+}
 
-    /// Sums of the gradients of `z`, and of those times the normalised message.
-    fn sums(&self, rows: Range<usize>, sums: &mut [T]) {
-        let (shift, scale) = sums.split_at_mut(self.inverse.len());
-        for row in rows.filter(|&row| self.topology.degree(row) > 0) {
-            for (c, (shift, scale)) in shift.iter_mut().zip(scale.iter_mut()).enumerate() {
-                let element = self.element(row, c);
-                *shift += element.of_z;
-                *scale = element.of_z.mul_add(element.normal, *scale);
-            }
+#[inline(always)]
+fn scale_rows<T: Real>((factor, block): (&[T], &mut [T])) {
+    for row in block.chunks_exact_mut(factor.len()) {
+        for (value, &factor) in row.iter_mut().zip(factor) {
+            *value *= factor;
         }
+    }
+}
+
+#[inline(always)]
+fn logarithms<T: Real>(values: &mut [T]) {
+    let least = T::from_f64(LEAST_WEIGHT);
+    for value in values {
+        *value = value.max(least).ln();
     }
 }

@@ -7,8 +7,8 @@ use crate::{
 use adjoin::{
     Adjacency, Key, Pass,
     conv::{
-        BackboneConfig, BackboneKind, Conv, EdgeConvConfig, EdgeWeighting, GatConfig, GcnConfig, GcnIIConfig,
-        SageConfig,
+        BackboneConfig, BackboneKind, Conv, EdgeConvConfig, EdgeWeighting, GatConfig, GcnConfig,
+        GcnIIConfig, SageConfig,
     },
 };
 use burn::{module::Module, tensor::Tensor};
