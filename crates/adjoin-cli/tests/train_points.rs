@@ -56,7 +56,7 @@ fn json_has_the_promised_fields_and_the_folder_the_promised_files() {
         assert!(weights.contains(name), "{name}");
     }
     assert!(!folder.path().join("one.partial").exists());
-    let refused = fail(folder.path(), &["train", "--resume", "one"]);
+    let refused = fail(folder.path(), &["train", "--resume", "one"], 1);
     assert!(refused.contains("is complete"), "{refused}");
 }
 
@@ -76,17 +76,18 @@ fn learners_are_compared_and_their_neighbours_shown() {
 #[test]
 fn wrong_words_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = |words: &[&str]| {
+    let refused_with = |code: i32, words: &[&str]| {
         let mut all = vec!["train", "--task", "points"];
         all.extend(words);
-        fail(folder.path(), &all)
+        fail(folder.path(), &all, code)
     };
-    assert!(refused(&["--dataset", "shape"]).contains("shapes"));
+    let refused = |words: &[&str]| refused_with(2, words);
+    assert!(refused_with(1, &["--dataset", "shape"]).contains("shapes"));
     assert!(refused(&["--learner", "none"]).contains("knn"));
     assert!(refused(&["--backbone", "gcn"]).contains("dgcnn"));
     assert!(refused(&["--split", "public"]).contains("--split"));
-    assert!(refused(&["--subset", "0"]).contains("train"));
+    assert!(refused_with(1, &["--subset", "0"]).contains("train"));
     assert!(refused(&["--set", "train.epoch=1"]).contains("did you mean"));
-    let other = fail(folder.path(), &["train", "--subset", "3"]);
+    let other = fail(folder.path(), &["train", "--subset", "3"], 2);
     assert!(other.contains("--task points"), "{other}");
 }

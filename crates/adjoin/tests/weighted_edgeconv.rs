@@ -181,6 +181,19 @@ fn threads_do_not_change_a_bit() {
     });
 }
 
+#[test]
+fn matrix_products_pass_gradients_to_both_sides() {
+    for (rows, depth, columns) in [(7, 3, 5), (4, 6, 2)] {
+        gradcheck(&[normals(1, rows * depth), normals(2, depth * columns)], |t| {
+            let (a, b) =
+                (t[0].clone().reshape([rows, depth]), t[1].clone().reshape([depth, columns]));
+            ops::matmul(&a, &b).unwrap().reshape([rows * columns])
+        });
+    }
+    let (a, b) = (tensor(&[0.0; 6], [3, 2]), tensor(&[0.0; 6], [3, 2]));
+    assert!(matches!(ops::matmul(&a, &b), Err(Error::Shape { .. })));
+}
+
 fn pooled(x: &[f64], sizes: &[usize], [scale, shift]: [&[f64]; 2]) -> Vec<f64> {
     let width = scale.len();
     let rows = x.len() / width;

@@ -215,7 +215,7 @@ impl PointNetwork {
             layers.push(x.clone());
         }
         let all = if layers.len() == 1 { layers.remove(0) } else { Tensor::cat(layers, 1) };
-        let embedded = self.embedding.forward_dense(all);
+        let embedded = ops::matmul(&all, &self.embedding.weight.val())?;
         let mut x = self.embedding_norm.pool(&embedded, &batch.clouds, pass)?;
         for (layer, (linear, norm)) in self.hidden.iter().zip(&self.norms).enumerate() {
             x = norm.forward(linear.forward_dense(x), pass);

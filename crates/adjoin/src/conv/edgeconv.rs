@@ -100,9 +100,13 @@ impl Conv for EdgeConv {
     /// the maximum as [`EdgeConvConfig::weighting`] says, and receive gradients; a graph whose weights
     /// are the constant 1 takes the shorter way.
     fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>> {
-        let p = self.difference.product(x)?;
+        let theta = self.difference.weight.val();
         // The difference of the weights is small, that of the products would not be.
-        let q = x.matmul(&(self.centre.weight.val() - self.difference.weight.val()))?;
+        let rest = self.centre.weight.val() - theta.clone();
+        let [p, q] = match x {
+            Features::Dense(x) => [ops::matmul(x, &theta)?, ops::matmul(x, &rest)?],
+            sparse => [sparse.matmul(&theta)?, sparse.matmul(&rest)?],
+        };
         let topology = graph.topology();
         let (scale, shift) = (self.scale.val(), self.shift.val());
         let (slope, epsilon) = (self.slope, self.epsilon);

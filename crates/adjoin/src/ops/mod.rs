@@ -11,6 +11,7 @@ mod edgeconv;
 mod elu;
 mod gru;
 mod leaky;
+mod matmul;
 mod nearest;
 mod noise;
 mod norm_pool;
@@ -32,6 +33,7 @@ pub use edgeconv::{edgeconv, edgeconv_extremes, edgeconv_normalise, edgeconv_sta
 pub use elu::elu;
 pub use gru::gru;
 pub use leaky::bias_leaky;
+pub use matmul::matmul;
 pub use nearest::neighbours_at;
 pub use noise::{gumbel_noise, normal_noise};
 pub use norm_pool::{NormStatistics, column_statistics, norm_pool};
