@@ -13,9 +13,11 @@
 //! The metadata holds task, seed, epochs, configuration, and fingerprints of data and split; `crc32c` is
 //! a sum over all of it. What a task saves of its trainer is in its [`Resumable`].
 
+mod curve;
 mod resume;
 mod tensors;
 
+pub(crate) use curve::{COLUMNS, epoch_of, row};
 pub use resume::{Progress, Resumable};
 pub(crate) use resume::{Shelf, file_of, train};
 
@@ -149,7 +151,7 @@ impl Checkpoint {
         let mut draft = Draft::default();
         trainer.save(&mut draft)?;
         let rows: Vec<f64> = progress.curve.iter().flat_map(T::row).collect();
-        draft.floats("curve", [progress.curve.len(), T::COLUMNS], &rows);
+        draft.floats("curve", [progress.curve.len(), trainer.columns()], &rows);
         draft.note("format", FORMAT);
         draft.note("task", T::Config::TASK);
         draft.note("seed", identity.seed);
@@ -285,7 +287,8 @@ impl Checkpoint {
     /// If an entry is missing or does not fit.
     pub fn restore<T: Resumable>(&self, trainer: &mut T) -> Result<Progress<T::Epoch>> {
         trainer.restore(self)?;
-        let curve = self.floats("curve")?.chunks_exact(T::COLUMNS).map(T::epoch_of).collect();
+        let rows = self.floats("curve")?;
+        let curve = rows.chunks_exact(trainer.columns()).map(T::epoch_of).collect();
         let elapsed = Duration::from_nanos(self.number("nanoseconds")?);
         Ok(Progress { curve, elapsed })
     }

@@ -9,6 +9,7 @@ pub mod files;
 pub mod labels;
 pub mod node;
 pub mod plan;
+pub mod points;
 pub mod presets;
 pub mod record;
 pub mod report;

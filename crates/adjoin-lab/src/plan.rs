@@ -3,6 +3,7 @@
 use crate::{Config, Error, LearnerConfig, Result, node::name_of, presets, record::RunRecord};
 use adjoin_data::{
     Locations, NodeDataset, Split, SplitSpec,
+    points::{self, PointDataset},
     trajectory::{self, TrajectoryDataset},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -11,13 +12,14 @@ use std::path::{Path, PathBuf};
 /// Everything but the configurations that is needed to run again, or to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The task: `node` or `trajectory`.
+    /// The task: `node`, `trajectory` or `points`.
     pub task: String,
     /// Name of the dataset, or its path.
     pub dataset: String,
     /// Where data is looked for first.
     pub data_dir: Option<PathBuf>,
-    /// The split, as it is written on the command line; empty where the dataset decides.
+    /// The split, as it is written on the command line; of point clouds the number to train with of every
+    /// class; empty where the dataset decides.
     pub split: String,
     /// Fingerprint of the dataset.
     pub fingerprint: String,
@@ -72,6 +74,24 @@ impl Plan {
         Ok(dataset)
     }
 
+    /// The same for point clouds.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_points(
+        &self,
+        other: Option<&str>,
+        data_dir: Option<&Path>,
+    ) -> Result<PointDataset> {
+        let dataset = points::load(other.unwrap_or(&self.dataset), &self.locations(data_dir))?;
+        if other.is_some() {
+            return Ok(dataset);
+        }
+        let dataset = some_of_every_class(dataset, self.split.parse().ok())?;
+        self.check_data(dataset.fingerprint())?;
+        Ok(dataset)
+    }
+
     fn locations(&self, data_dir: Option<&Path>) -> Locations {
         let data_dir = data_dir.map(Path::to_path_buf).or_else(|| self.data_dir.clone());
         Locations::from_environment(data_dir)
@@ -88,6 +108,16 @@ impl Plan {
         );
         Err(Error::Format { path: PathBuf::from(&self.dataset), what })
     }
+}
+
+/// At most so many training clouds of every class, and a quarter as many to choose and to test with.
+///
+/// # Errors
+/// If there would be none.
+pub fn some_of_every_class(dataset: PointDataset, count: Option<usize>) -> Result<PointDataset> {
+    let Some(count) = count else { return Ok(dataset) };
+    let fewer = count.div_ceil(4);
+    Ok(dataset.subset([count, fewer, fewer], 0)?)
 }
 
 /// What a user asks for, in layers: preset < file < settings, and names beat the file.

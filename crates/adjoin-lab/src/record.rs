@@ -3,6 +3,10 @@
 //! A [`RunRecord`] is one learner on one backbone and dataset over several seeds. It is written as
 //! JSON next to the checkpoints, and read again by `adjoin report`.
 
+mod histogram;
+
+pub use histogram::{DegreeHistogram, Tally, degree_histogram};
+
 use serde::{Deserialize, Serialize};
 
 /// One learner x backbone x dataset, trained with one or more seeds.
@@ -72,6 +76,18 @@ pub struct EpochRecord {
     pub mean_degree: Option<f64>,
     /// Deviation of the learned degree.
     pub std_degree: Option<f64>,
+    /// The degree in every layer, where each has a graph of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub degrees: Vec<LayerDegree>,
+}
+
+/// Neighbours of the nodes in one layer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayerDegree {
+    /// Their mean number.
+    pub mean: f64,
+    /// Its deviation from node to node.
+    pub deviation: f64,
 }
 
 /// The input graph and the learned one, both as compressed sparse rows over the same nodes.
@@ -130,6 +146,25 @@ impl RunRecord {
     /// Validation metric at the best epoch over the seeds; `None` without seeds.
     pub fn valid(&self) -> Option<Summary> {
         summary(&self.seeds.iter().map(|s| s.valid).collect::<Vec<_>>())
+    }
+
+    /// Mean and deviation of the degree in every layer at the best epoch, averaged over the seeds; empty
+    /// where layers share a graph.
+    pub fn degrees(&self) -> Vec<[f64; 2]> {
+        let best = |seed: &SeedRecord| {
+            let at = seed.curve.iter().find(|epoch| epoch.epoch == seed.best_epoch);
+            at.map(|epoch| epoch.degrees.clone()).unwrap_or_default()
+        };
+        let seeds: Vec<Vec<LayerDegree>> = self.seeds.iter().map(best).collect();
+        let layers = seeds.iter().map(Vec::len).min().unwrap_or(0);
+        let share = 1.0 / seeds.len().max(1) as f64;
+        let layer = |at: usize| {
+            let sum = |pick: fn(&LayerDegree) -> f64| {
+                seeds.iter().map(|seed| pick(&seed[at])).sum::<f64>() * share
+            };
+            [sum(|degree| degree.mean), sum(|degree| degree.deviation)]
+        };
+        (0..layers).map(layer).collect()
     }
 
     /// Test metric of this run minus that of `other`, seed by seed; `None` when no seed is shared.
@@ -363,47 +398,6 @@ fn counts(pointers: &[u32], indices: &[u32]) -> Vec<f32> {
         .collect()
 }
 
-/// Two samples of degrees counted into the same bins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DegreeHistogram {
-    /// Bin b holds the degrees that round to `b * width .. (b + 1) * width` (end not included); the
-    /// last bin is open above.
-    pub width: u32,
-    /// Counts of the input degrees.
-    pub input: Vec<u32>,
-    /// Counts of the learned degrees.
-    pub learned: Vec<u32>,
-}
-
-/// Counts both samples into at most `bins` bins. Bins reach to about the 99th percentile of the wider
-/// sample, so that a few hubs do not flatten the rest; everything beyond is in the last one.
-pub fn degree_histogram(input: &[f32], learned: &[f32], bins: usize) -> DegreeHistogram {
-    let bins = bins.max(2) as u32;
-    let reach = percentile(input, 0.99).max(percentile(learned, 0.99));
-    let width = (reach + 2).div_ceil(bins).max(1);
-    let used = ((reach / width) + 2).min(bins) as usize;
-    let count = |sample: &[f32]| {
-        let mut bins = vec![0; used];
-        for &d in sample.iter().filter(|d| d.is_finite()) {
-            bins[((rounded(d) / width) as usize).min(used - 1)] += 1;
-        }
-        bins
-    };
-    DegreeHistogram { width, input: count(input), learned: count(learned) }
-}
-
-fn rounded(degree: f32) -> u32 {
-    degree.round().clamp(0.0, 1e9) as u32
-}
-
-fn percentile(sample: &[f32], share: f64) -> u32 {
-    let mut sorted: Vec<u32> =
-        sample.iter().filter(|d| d.is_finite()).map(|&d| rounded(d)).collect();
-    sorted.sort_unstable();
-    let at = (sorted.len() as f64 * share).ceil() as usize;
-    sorted.get(at.saturating_sub(1)).copied().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -469,19 +463,5 @@ mod tests {
         assert_eq!(homophily(&[0, 1], &[0], None, &[Some(1)]), None);
         assert_eq!(homophily(&[], &[], None, &[]), None);
         assert_eq!(counts(&pointers, &indices), [2.0, 2.0, 0.0, 0.0]);
-    }
-
-    #[test]
-    fn histograms_round_and_keep_everyone() {
-        let h = degree_histogram(&[0.0, 1.0, 1.0, 3.0], &[0.4, 0.6, 2.5, 3.4], 30);
-        assert_eq!((h.width, h.input, h.learned), (1, vec![1, 2, 0, 1, 0], vec![1, 1, 0, 2, 0]));
-
-        let mut hubs = vec![2.0; 999];
-        hubs.push(5000.0);
-        let h = degree_histogram(&hubs, &[39.0, f32::NAN], 10);
-        assert_eq!(h.width, 5, "reach 39 in ten bins");
-        assert_eq!((h.input[0], h.input.last()), (999, Some(&1)));
-        assert_eq!((h.learned[7], h.learned.iter().sum::<u32>()), (1, 1));
-        assert_eq!(degree_histogram(&[], &[], 0).input, [0, 0]);
     }
 }

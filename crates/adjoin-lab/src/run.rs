@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `run.json` | the [`Plan`]: data, split, learners, seeds |
 //! | `config.toml` | the full configuration |
-//! | `record.json` | the [`RunRecord`], or that of trajectories: numbers, curves, graph |
+//! | `record.json` | the [`RunRecord`], or that of trajectories or point clouds: numbers, curves, graph |
 //! | `metrics.jsonl` | one line per seed and epoch |
 //! | `seed-N.safetensors` | weights and training state of each seed ([`checkpoint`](crate::checkpoint)) |
 //! | `events.out.tfevents.*` | the curves for TensorBoard |
@@ -273,13 +273,13 @@ pub(crate) fn write_results(
 
 /// A line of the metrics.
 #[derive(Serialize)]
-struct Line<'a> {
+pub(crate) struct Line<'a> {
     seed: u64,
     #[serde(flatten)]
     epoch: &'a EpochRecord,
 }
 
-fn epochs(record: &RunRecord) -> Vec<Line<'_>> {
+pub(crate) fn epochs(record: &RunRecord) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     for seed in &record.seeds {
         lines.extend(seed.curve.iter().map(|epoch| Line { seed: seed.seed, epoch }));
@@ -287,7 +287,7 @@ fn epochs(record: &RunRecord) -> Vec<Line<'_>> {
     lines
 }
 
-fn curves(record: &RunRecord) -> Vec<Point> {
+pub(crate) fn curves(record: &RunRecord) -> Vec<Point> {
     let point = |Line { seed, epoch }: Line| Point {
         seed,
         epoch: epoch.epoch,

@@ -1,5 +1,6 @@
 //! `adjoin train`.
 
+mod points;
 mod summary;
 mod trajectory;
 
@@ -12,6 +13,7 @@ use adjoin_data::{Locations, NodeDataset, Split, SplitSpec};
 use adjoin_lab::{
     Error,
     plan::{Layered, Plan, Wishes},
+    points::PointsConfig,
     run::{self, RunFolder},
     trajectory::TrajectorySetup,
 };
@@ -27,6 +29,9 @@ use std::path::{Path, PathBuf};
 /// With --task trajectory: Social-STGCNN on a generated crowd, once on its published graph (learner
 /// kernel) and once on a learned one. Errors (ADE and FDE) are in metres, beside those of walking straight
 /// on.
+///
+/// With --task points: a small DGCNN on generated shapes, once on fixed numbers of nearest neighbours
+/// (learner knn) and once on learned ones.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -47,23 +52,31 @@ Examples:
   adjoin train --task trajectory --dataset zara1 --learner kernel,none,dgm,dgg --seeds 3
       four graphs on recorded pedestrians, if ADJOIN_DATA or --data-dir has them
   adjoin train --task trajectory --dataset walks.csv --backbone dagnet --set train.epochs=20
-      your own recordings, a table of scene, frame, agent, x, y; 8 steps seen, 12 predicted")]
+      your own recordings, a table of scene, frame, agent, x, y; 8 steps seen, 12 predicted
+  adjoin train --task points
+      which made-up shape a cloud of points is, with fixed and with learned neighbourhoods
+  adjoin train --task points --dataset modelnet40 --subset 20 --learner knn,dgm,dgg --set points=256
+      a part of ModelNet40, if ADJOIN_DATA or --data-dir has it; 256 points of every cloud
+  adjoin train --task points --dataset ./my-shapes --backbone resgcn
+      your own meshes or clouds, in one folder per class")]
 pub struct Train {
     /// A name from `adjoin data list`, or a folder or file with a graph [default: cora]; for trajectories
-    /// crowd, eth, hotel, univ, zara1, zara2, sdd, nba-atk-10, ..., or a .csv file [default: crowd]
+    /// crowd, eth, hotel, univ, zara1, zara2, sdd, nba-atk-10, ..., or a .csv file [default: crowd]; for
+    /// points shapes, modelnet40, or a folder with one folder per class [default: shapes]
     #[arg(long, value_name = "NAME|DIR")]
     dataset: Option<String>,
     /// What is learned
     #[arg(long, value_enum, default_value_t = Task::Node)]
     task: Task,
     /// The network: gcn, sage, gat or gcnii [default: gcn]; for trajectories social-stgcnn or dagnet
-    /// [default: social-stgcnn]
+    /// [default: social-stgcnn]; for points dgcnn or resgcn [default: dgcnn]
     #[arg(long, value_name = "NAME")]
     backbone: Option<String>,
     /// Learners of the graph, with commas between: none, knn, pagerank, dropedge, dgm, dgg,
     /// dgg-star, dgg-paper, dgg-ref; with +consistency after a name, predictions over several
     /// draws are made to agree [default: none,dgg]; for trajectories kernel (the published graph), none
-    /// (all agents joined), dgm, dgg [default: kernel,dgg]
+    /// (all agents joined), dgm, dgg [default: kernel,dgg]; for points knn (the published graph), dgm,
+    /// dgg [default: knn,dgg]
     #[arg(long, value_delimiter = ',')]
     learner: Option<Vec<String>>,
     /// Settings from a file, as config.toml of a run
@@ -82,6 +95,9 @@ pub struct Train {
     /// [default: the one that comes with the data]
     #[arg(long, value_name = "SPEC")]
     split: Option<String>,
+    /// Only so many training clouds of every class, and a quarter as many to choose and to test with
+    #[arg(long, value_name = "N")]
+    subset: Option<usize>,
     /// Look for data here first
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -94,7 +110,7 @@ pub struct Train {
     /// Go on with a run that was stopped; other options come from that run
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "dataset", "backbone", "learner", "config", "set", "seeds", "first_seed", "split",
-        "data_dir", "out", "overwrite",
+        "subset", "data_dir", "out", "overwrite",
     ])]
     resume: Option<PathBuf>,
     /// Threads to use [default: all]
@@ -114,7 +130,7 @@ enum Task {
     Node,
     /// Paths of people and players
     Trajectory,
-    /// Classes of point clouds (not in this version)
+    /// Classes of point clouds
     Points,
 }
 
@@ -125,16 +141,17 @@ impl Train {
         let resumed = self.resume.as_deref().map(run::task).transpose()?;
         let task = match resumed.as_deref() {
             Some(TrajectorySetup::TASK) => Task::Trajectory,
+            Some(PointsConfig::TASK) => Task::Points,
             Some(_) => Task::Node,
             None => self.task,
         };
+        if self.subset.is_some() && task != Task::Points {
+            return Err(Failure::Usage("--subset is for --task points".into()));
+        }
         match task {
             Task::Node => self.run_nodes(),
             Task::Trajectory => trajectory::run(&self),
-            Task::Points => {
-                let what = "--task points is to come; --task node and --task trajectory are there";
-                Err(Failure::Usage(what.into()))
-            }
+            Task::Points => points::run(&self),
         }
     }
 

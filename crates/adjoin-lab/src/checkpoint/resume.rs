@@ -16,8 +16,6 @@ pub trait Resumable {
     type Config: Layered;
     /// What is seen of an epoch.
     type Epoch;
-    /// Numbers of an epoch.
-    const COLUMNS: usize;
 
     /// The seed.
     fn seed(&self) -> u64;
@@ -46,7 +44,10 @@ pub trait Resumable {
     /// If an entry is missing or does not fit.
     fn restore(&mut self, saved: &Checkpoint) -> Result<()>;
 
-    /// An epoch as a row of [`COLUMNS`](Self::COLUMNS) numbers; what is absent is NaN.
+    /// Numbers of an epoch.
+    fn columns(&self) -> usize;
+
+    /// An epoch as a row of [`columns`](Self::columns) numbers; what is absent is NaN.
     fn row(epoch: &Self::Epoch) -> Vec<f64>;
 
     /// An epoch from its row.

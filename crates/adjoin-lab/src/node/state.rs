@@ -3,7 +3,7 @@
 use super::{Best, Optimisers, Trainer};
 use crate::{
     AnyLearner, Config, Result,
-    checkpoint::{Checkpoint, Draft, Resumable},
+    checkpoint::{self, Checkpoint, Draft, Resumable},
     record::EpochRecord,
 };
 use adjoin::loss::Baseline;
@@ -13,7 +13,6 @@ use std::time::Duration;
 impl Resumable for Trainer<'_> {
     type Config = Config;
     type Epoch = EpochRecord;
-    const COLUMNS: usize = 6;
 
     fn seed(&self) -> u64 {
         self.seed
@@ -70,21 +69,15 @@ impl Resumable for Trainer<'_> {
         Ok(())
     }
 
+    fn columns(&self) -> usize {
+        checkpoint::COLUMNS
+    }
+
     fn row(epoch: &EpochRecord) -> Vec<f64> {
-        let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
-        let EpochRecord { epoch, loss, train, valid, mean_degree, std_degree } = epoch;
-        vec![*epoch as f64, *loss, *train, *valid, or_nan(*mean_degree), or_nan(*std_degree)]
+        checkpoint::row(epoch)
     }
 
     fn epoch_of(row: &[f64]) -> EpochRecord {
-        let or_none = |value: f64| (!value.is_nan()).then_some(value);
-        EpochRecord {
-            epoch: row[0] as usize,
-            loss: row[1],
-            train: row[2],
-            valid: row[3],
-            mean_degree: or_none(row[4]),
-            std_degree: or_none(row[5]),
-        }
+        checkpoint::epoch_of(row)
     }
 }

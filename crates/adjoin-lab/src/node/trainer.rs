@@ -204,6 +204,7 @@ impl<'a> Trainer<'a> {
             valid,
             mean_degree: degrees.map(|(mean, _)| mean),
             std_degree: degrees.map(|(_, deviation)| deviation),
+            degrees: Vec::new(),
         })
     }
 

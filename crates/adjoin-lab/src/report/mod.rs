@@ -104,6 +104,11 @@ pub fn render(runs: &[RunRecord]) -> Result<String, ReportError> {
     Ok(page(&runs, &groups, &parts))
 }
 
+/// The page for runs of point clouds, in the order given.
+pub fn render_points(records: &[crate::points::PointsRecord]) -> Result<String, ReportError> {
+    render(&records.iter().map(|record| record.run.clone()).collect::<Vec<_>>())
+}
+
 /// What a page on one task has that those on others have not.
 struct Parts<'a> {
     /// Sections between training and how to run again: id, title, and whether they need a script.

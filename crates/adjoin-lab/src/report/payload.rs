@@ -205,6 +205,7 @@ mod tests {
             valid,
             mean_degree: None,
             std_degree: None,
+            degrees: Vec::new(),
         });
         let curve: Vec<_> = curve.collect();
         let epochs = curve.len();

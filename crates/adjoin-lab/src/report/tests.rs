@@ -19,6 +19,7 @@ fn run(learner: &str, tests: &[f64]) -> RunRecord {
                 valid: test - 0.02,
                 mean_degree: None,
                 std_degree: None,
+                degrees: Vec::new(),
             })
             .collect(),
     };

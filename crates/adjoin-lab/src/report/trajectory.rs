@@ -86,6 +86,7 @@ fn view(record: &TrajectoryRecord) -> RunRecord {
                 valid: epoch.criterion(),
                 mean_degree: None,
                 std_degree: None,
+                degrees: Vec::new(),
             })
             .collect(),
     };

@@ -2,9 +2,11 @@
 
 mod ablation;
 mod node;
+mod points;
 mod table;
 mod trajectory;
 
+pub use points::{Degrees, PointsRow, run as run_points};
 pub use table::{Row, Table, TableRow};
 pub use trajectory::{Gain, TrajectoryRow, run as run_trajectories};
 
@@ -17,10 +19,13 @@ use adjoin_data::{Locations, NodeDataset};
 use std::path::PathBuf;
 
 /// Names of the tables.
-pub const TABLES: [&str; 3] = ["ablation", "node", TRAJECTORY];
+pub const TABLES: [&str; 4] = ["ablation", "node", TRAJECTORY, POINTS];
 
 /// The name of the table of trajectories, which has rows of its own ([`run_trajectories`]).
 pub const TRAJECTORY: &str = "trajectory";
+
+/// The name of the table of point clouds, which has rows of its own ([`run_points`]).
+pub const POINTS: &str = "points";
 
 /// How much of a table to reproduce.
 #[derive(Clone, Debug)]
@@ -41,6 +46,8 @@ pub struct Options {
     pub epochs: Option<usize>,
     /// Where finished cells are kept, and taken from, for trajectories.
     pub keep: Option<PathBuf>,
+    /// The smaller setting, for point clouds.
+    pub reduced: bool,
 }
 
 /// Reproduces a table of node classification by name; `done` is called with every finished row.

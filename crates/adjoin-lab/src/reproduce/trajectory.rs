@@ -511,6 +511,7 @@ mod tests {
             learners: learners.iter().map(|name| name.to_string()).collect(),
             epochs: None,
             keep: None,
+            reduced: false,
         };
         assert_eq!(check(&options(&[], &[])).unwrap(), LEARNERS);
         assert_eq!(check(&options(&["eth"], &["dgg", "none"])).unwrap(), ["none", "dgg"]);

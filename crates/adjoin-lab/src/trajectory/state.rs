@@ -16,7 +16,6 @@ const OPTIMISERS: [&str; 2] = ["backbone", "learner"];
 impl<M: Trainable> Resumable for TrajectoryTrainer<'_, M> {
     type Config = TrajectorySetup;
     type Epoch = TrajectoryEpoch;
-    const COLUMNS: usize = 10;
 
     fn seed(&self) -> u64 {
         self.seed
@@ -61,6 +60,10 @@ impl<M: Trainable> Resumable for TrajectoryTrainer<'_, M> {
         self.steps = saved.number("steps")?;
         self.step_time = Duration::from_nanos(saved.number("step_nanoseconds")?);
         Ok(())
+    }
+
+    fn columns(&self) -> usize {
+        10
     }
 
     fn row(epoch: &TrajectoryEpoch) -> Vec<f64> {

@@ -5,6 +5,7 @@
 //! scale: nothing of size `[edges, channels]` is built.
 
 use super::Conv;
+pub use crate::kernels::weighted_edgeconv::EdgeWeighting;
 use crate::{Adjacency, Features, Key, Linear, LinearConfig, Pass, Result, Start, ops};
 use burn::{
     module::{Module, Param, RunningState},
@@ -24,12 +25,15 @@ pub struct EdgeConvConfig {
     pub epsilon: f64,
     /// How fast the running statistics follow.
     pub momentum: f64,
+    /// How weights of the graph enter the maximum.
+    pub weighting: EdgeWeighting,
 }
 
 impl EdgeConvConfig {
     /// A layer as in DGCNN.
     pub fn new(inputs: usize, outputs: usize) -> Self {
-        Self { inputs, outputs, slope: 0.2, epsilon: 1e-5, momentum: 0.1 }
+        let weighting = EdgeWeighting::default();
+        Self { inputs, outputs, slope: 0.2, epsilon: 1e-5, momentum: 0.1, weighting }
     }
 
     /// The layer, with weights drawn from `key`.
@@ -49,6 +53,7 @@ impl EdgeConvConfig {
             slope: self.slope,
             epsilon: self.epsilon,
             momentum: self.momentum,
+            weighting: self.weighting,
         }
     }
 }
@@ -71,41 +76,71 @@ pub struct EdgeConv {
     slope: f64,
     epsilon: f64,
     momentum: f64,
+    #[module(skip)]
+    weighting: EdgeWeighting,
+}
+
+impl EdgeConv {
+    /// Moves the running statistics towards those of a batch, `[2, C]`.
+    fn follow(&self, statistics: &Tensor<2>) {
+        let width = statistics.dims()[1];
+        let row = |n| statistics.clone().detach().slice([n..n + 1, 0..width]).reshape([width]);
+        for (n, running) in [&self.running_mean, &self.running_variance].into_iter().enumerate() {
+            let kept = running.value_sync().detach() * (1.0 - self.momentum);
+            running.update(kept + row(n) * self.momentum);
+            // An update is held back until it is asked for; saved modules must not miss it.
+            running.value_sync();
+        }
+    }
 }
 
 impl Conv for EdgeConv {
-    /// Uses the topology of the graph; in training passes the statistics of this batch, which also
-    /// move the running ones, elsewhere the running ones.
+    /// In training passes with the statistics of this batch, over all edges whatever their weights,
+    /// which also move the running ones; elsewhere with the running ones. Weights of the graph enter
+    /// the maximum as [`EdgeConvConfig::weighting`] says, and receive gradients; a graph whose weights
+    /// are the constant 1 takes the shorter way.
     fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>> {
-        let from_neighbour = self.difference.product(x)?;
-        let from_centre = self.centre.product(x)? - from_neighbour.clone();
+        let theta = self.difference.weight.val();
+        // The difference of the weights is small, that of the products would not be.
+        let rest = self.centre.weight.val() - theta.clone();
+        let [p, q] = match x {
+            Features::Dense(x) => [ops::matmul(x, &theta)?, ops::matmul(x, &rest)?],
+            sparse => [sparse.matmul(&theta)?, sparse.matmul(&rest)?],
+        };
         let topology = graph.topology();
         let (scale, shift) = (self.scale.val(), self.shift.val());
-        let (p, q) = (&from_neighbour, &from_centre);
-        if !pass.has_dropout() {
-            // First: it refuses layers without outputs, which Burn cannot stack.
-            let extremes = ops::edgeconv_extremes(topology, p, q, &scale)?;
-            let running = [&self.running_mean, &self.running_variance];
-            let statistics = Tensor::stack(running.map(RunningState::value_sync).to_vec(), 0);
-            let (slope, epsilon) = (self.slope, self.epsilon);
-            return ops::edgeconv_normalise(
-                topology,
-                &extremes,
+        let (slope, epsilon) = (self.slope, self.epsilon);
+        // First: it refuses layers without outputs, which Burn cannot stack.
+        let extremes = match graph.is_uniform() {
+            true => Some(ops::edgeconv_extremes(topology, &p, &q, &scale)?),
+            false => None,
+        };
+        let statistics = match pass.has_dropout() {
+            true => {
+                let statistics = ops::edgeconv_statistics(topology, &p, &q)?;
+                self.follow(&statistics);
+                statistics
+            }
+            false => {
+                let running = [&self.running_mean, &self.running_variance];
+                Tensor::stack(running.map(RunningState::value_sync).to_vec(), 0)
+            }
+        };
+        match extremes {
+            Some(m) => {
+                ops::edgeconv_normalise(topology, &m, &statistics, &scale, &shift, slope, epsilon)
+            }
+            None => ops::edgeconv_weighted(
+                graph,
+                self.weighting,
+                &p,
+                &q,
                 &statistics,
                 &scale,
                 &shift,
                 slope,
                 epsilon,
-            );
+            ),
         }
-        let (y, mean, variance) =
-            ops::edgeconv(topology, p, q, &scale, &shift, self.slope, self.epsilon)?;
-        for (running, batch) in [(&self.running_mean, mean), (&self.running_variance, variance)] {
-            let kept = running.value_sync().detach() * (1.0 - self.momentum);
-            running.update(kept + batch.detach() * self.momentum);
-            // An update is held back until it is asked for; saved modules must not miss it.
-            running.value_sync();
-        }
-        Ok(y)
     }
 }

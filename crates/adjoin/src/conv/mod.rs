@@ -11,7 +11,7 @@ mod gcnii;
 mod sage;
 
 pub use backbone::{Backbone, BackboneConfig, BackboneKind};
-pub use edgeconv::{EdgeConv, EdgeConvConfig};
+pub use edgeconv::{EdgeConv, EdgeConvConfig, EdgeWeighting};
 pub use gat::{Gat, GatConfig};
 pub use gcn::{Gcn, GcnConfig};
 pub use gcnii::{GcnII, GcnIIConfig};

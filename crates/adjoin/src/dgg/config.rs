@@ -197,8 +197,14 @@ impl DggConfig {
             self.sample.noise == 0.0 || positive(self.sample.noise),
         )?;
         setting("degree.width", &self.degree.width, "must be at least 1", self.degree.width > 0)?;
-        if let DegreeRule::Fixed(k) = self.degree.rule {
-            setting("degree.rule", &k, "a fixed degree must be above 0", positive(k))?;
+        match self.degree.rule {
+            DegreeRule::Fixed(k) => {
+                setting("degree.rule", &k, "a fixed degree must be above 0", positive(k))?;
+            }
+            DegreeRule::Around(k) => {
+                setting("degree.rule", &k, "must be around more than 1", positive(k - 1.0))?;
+            }
+            _ => {}
         }
         setting(
             "scorer.messages",

@@ -1,12 +1,14 @@
 //! The learned neighbourhood size `k_i` (the paper's Eq. 8 and 9).
 
 use super::scorer::beside;
-use crate::{Batch, Csr, Error, Linear, LinearConfig, Pass, Result, kernels::random::Key, ops};
+use crate::{
+    Batch, Csr, Error, Linear, LinearConfig, Pass, Result, Start, kernels::random::Key, ops,
+};
 use burn::{
     module::Module,
     tensor::{
         Device, Tensor, TensorData,
-        activation::{relu, softplus},
+        activation::{relu, sigmoid, softplus},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,9 @@ pub enum DegreeRule {
     /// The authors' code: the decoder also sees the standardised input degree, and
     /// `k = 1 + relu(s D + m)` with m and s the mean and deviation of the input degrees.
     Standardised,
+    /// Around a given number, where there is no input graph: `k = 1 + 2 (k_0 - 1) sigmoid(D(z))`. `D` starts
+    /// as 0 and every degree as `k_0`; none leaves 1..`2 k_0 - 1`.
+    Around(f64),
     /// The same number for every node: no estimator.
     Fixed(f64),
 }
@@ -57,7 +62,9 @@ impl DegreeConfig {
         let inputs = self.width + usize::from(sees_degree);
         let linear = |inputs, outputs, bias, child| {
             let config = LinearConfig::new(inputs, outputs).with_bias(Some(bias));
-            config.init(key.child(child), device)
+            let still = child == 3 && matches!(self.rule, DegreeRule::Around(_));
+            let start = if still { Start::Constant(0.0) } else { config.start };
+            config.with_start(start).init(key.child(child), device)
         };
         DegreeEstimator {
             mean: learned.then(|| linear(latent, self.width, 0.0, 1)),
@@ -167,6 +174,7 @@ impl DegreeEstimator {
             DegreeRule::Literal | DegreeRule::Fixed(_) => {
                 softplus(decoded + mass()? - 1.0, 1.0) + 1.0
             }
+            DegreeRule::Around(k) => sigmoid(decoded) * (2.0 * (k - 1.0)) + 1.0,
             DegreeRule::Relative => {
                 let input = input()?;
                 relu(decoded * input.deviations.clone() + input.degrees.clone()) + 1.0

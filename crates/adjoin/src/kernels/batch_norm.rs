@@ -29,9 +29,19 @@ pub struct Parameters<'a, T> {
 pub type Gradients<T> = [Vec<T>; 4];
 
 impl<T: Real> Parameters<'_, T> {
-    fn inverse_deviations(&self) -> Vec<T> {
+    /// `1 / sqrt(variance + eps)`, `[C]`.
+    pub(super) fn inverse_deviations(&self) -> Vec<T> {
         let variances = &self.statistics[self.scale.len()..];
         variances.iter().map(|&v| T::ONE / (v + self.eps).sqrt()).collect()
+    }
+
+    /// `factor` and `addend` `[C]` of the normalisation as `z = factor m + addend`.
+    pub(super) fn affine(&self) -> (Vec<T>, Vec<T>) {
+        let inverse = self.inverse_deviations();
+        let factor: Vec<T> = self.scale.iter().zip(&inverse).map(|(&s, &i)| s * i).collect();
+        let addend = (0..factor.len()).map(|c| self.shift[c] - factor[c] * self.statistics[c]);
+        let addend = addend.collect();
+        (factor, addend)
     }
 }
 

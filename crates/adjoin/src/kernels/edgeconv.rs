@@ -13,15 +13,16 @@ use super::{
     vectorise,
 };
 use crate::graph::Csr;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Stands for "no neighbour" where the index of one is expected.
-const NO_NODE: u32 = u32::MAX;
+pub(super) const NO_NODE: u32 = u32::MAX;
 
 /// Row pointers and column indices, of a graph or of its transpose.
 pub(crate) type Lists<'a> = (&'a [u32], &'a [u32]);
 
-fn lists(topology: &Csr) -> Lists<'_> {
+pub(super) fn lists(topology: &Csr) -> Lists<'_> {
     (topology.pointers(), topology.indices())
 }
 
@@ -30,23 +31,23 @@ fn transposed_lists(topology: &Csr) -> Lists<'_> {
     (&transpose.pointers, &transpose.indices)
 }
 
-fn cost(topology: &Csr, width: usize) -> usize {
+pub(super) fn cost(topology: &Csr, width: usize) -> usize {
     (1 + topology.edges() / topology.rows().max(1)) * width
 }
 
 #[inline(always)]
-fn list<'a>((pointers, indices): Lists<'a>, row: usize) -> &'a [u32] {
+pub(super) fn list<'a>((pointers, indices): Lists<'a>, row: usize) -> &'a [u32] {
     &indices[pointers[row] as usize..pointers[row + 1] as usize]
 }
 
 /// Work on a run of `L` channels, small enough to stay in registers over a loop over neighbours.
-trait Channels {
+pub(super) trait Channels {
     fn run<const L: usize>(&mut self, first: usize);
 }
 
 /// Runs over all channels, in runs of 32, 8 and 1.
 #[inline(always)]
-fn for_channels(width: usize, work: &mut impl Channels) {
+pub(super) fn for_channels(width: usize, work: &mut impl Channels) {
     let mut first = 0;
     while first + 32 <= width {
         work.run::<32>(first);
@@ -64,7 +65,7 @@ fn for_channels(width: usize, work: &mut impl Channels) {
 
 /// `L` values from a position on, as an array: its length is known, so it stays in registers.
 #[inline(always)]
-fn run<T: Copy, const L: usize>(values: &[T], first: usize) -> [T; L] {
+pub(super) fn run<T: Copy, const L: usize>(values: &[T], first: usize) -> [T; L] {
     let values = &values[first..first + L];
     std::array::from_fn(|l| values[l])
 }
@@ -83,17 +84,50 @@ pub fn extremes<T: Real>(topology: &Csr, p: &[T], q: &[T], scale: &[T]) -> (Vec<
 }
 
 /// Gradient of [`extremes`] for `p`: `dp_jc` is the sum of the gradients of the rows that chose j in
-/// channel c, found by rows of the transpose so that no two threads write to one place.
+/// channel c.
 pub fn extremes_backward_p<T: Real>(
     topology: &Csr,
     chosen: &[u32],
     grad: &[T],
     width: usize,
 ) -> Vec<T> {
-    let lists = transposed_lists(topology);
-    let mut out = zeros(topology.columns() * width);
-    for_row_blocks(&mut out, width, cost(topology, width), |first, out| {
-        vectorise!(chosen_block, (lists, chosen, grad, width, first, out));
+    scatter_chosen(topology.columns(), chosen, grad, width, |node| node)
+}
+
+/// Adds the gradient of every row and channel to the node that was chosen there, `node` giving it from
+/// what was remembered. `[columns, C]`.
+///
+/// One addition a row and channel, however many neighbours there are. Threads share the channels, so no
+/// two of them write to one place, and sums are in the order of the rows. Their results are transposed
+/// blocks: a block of few channels of the nodes of one graph fits the nearest cache.
+pub(super) fn scatter_chosen<T: Real>(
+    columns: usize,
+    chosen: &[u32],
+    grad: &[T],
+    width: usize,
+    node: impl Fn(u32) -> u32 + Sync,
+) -> Vec<T> {
+    const BLOCK: usize = 16;
+    let blocks = width.div_ceil(BLOCK);
+    let mut sums: Vec<T> = zeros(blocks * BLOCK * columns);
+    sums.par_chunks_mut((BLOCK * columns).max(1)).enumerate().for_each(|(block, sums)| {
+        let channels = block * BLOCK..width.min((block + 1) * BLOCK);
+        for (chosen, grad) in chosen.chunks_exact(width).zip(grad.chunks_exact(width)) {
+            for (lane, c) in channels.clone().enumerate() {
+                if chosen[c] != NO_NODE {
+                    sums[node(chosen[c]) as usize * BLOCK + lane] += grad[c];
+                }
+            }
+        }
+    });
+    let mut out = zeros(columns * width);
+    for_row_blocks(&mut out, width, width, |first, out| {
+        for (row, out) in out.chunks_exact_mut(width).enumerate() {
+            for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+                let from = (block * columns + first + row) * BLOCK;
+                out.copy_from_slice(&sums[from..from + out.len()]);
+            }
+        }
     });
     out
 }
@@ -237,40 +271,6 @@ fn extremes_block<T: Real>(
     for (row, (out, chosen)) in rows.zip(outputs) {
         let q = &q[row * width..(row + 1) * width];
         for_channels(width, &mut Extremes { columns: list(lists, row), signs, p, q, out, chosen });
-    }
-}
-
-struct Chosen<'a, T> {
-    node: u32,
-    senders: &'a [u32],
-    chosen: &'a [u32],
-    grad: &'a [T],
-    out: &'a mut [T],
-}
-
-impl<T: Real> Channels for Chosen<'_, T> {
-    #[inline(always)]
-    fn run<const L: usize>(&mut self, first: usize) {
-        let width = self.out.len();
-        let mut sums = [T::ZERO; L];
-        for &i in self.senders {
-            let at = i as usize * width + first;
-            let (chosen, grad) = (run::<u32, L>(self.chosen, at), run::<T, L>(self.grad, at));
-            for l in 0..L {
-                sums[l] += if chosen[l] == self.node { grad[l] } else { T::ZERO };
-            }
-        }
-        self.out[first..first + L].copy_from_slice(&sums);
-    }
-}
-
-#[inline(always)]
-fn chosen_block<T: Real>(
-    (lists, chosen, grad, width, first, out): (Lists, &[u32], &[T], usize, usize, &mut [T]),
-) {
-    for (at, out) in out.chunks_exact_mut(width).enumerate() {
-        let (node, senders) = ((first + at) as u32, list(lists, first + at));
-        for_channels(width, &mut Chosen { node, senders, chosen, grad, out });
     }
 }
 

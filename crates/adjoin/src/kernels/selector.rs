@@ -5,7 +5,7 @@
 //! 1..n the sum of h is `k + shift - 1/2`: the default shift of one half makes the soft degree k.
 //! Ranks are constant in the backward pass: `da/de = h`, `da/dk = e h (1 - h) 2 / lambda`.
 
-use super::Real;
+use super::{Real, vectorise};
 use crate::graph::Csr;
 use rayon::prelude::*;
 
@@ -93,12 +93,20 @@ pub fn select<T: Real>(candidates: &Csr, e: &[T], k: &[T], step: Step) -> Select
 
 /// Smooth weights `h` of the kept edges.
 pub fn steps<T: Real>(selection: &Selection, k: &[T], step: Step) -> Vec<T> {
-    let mut h = Vec::with_capacity(selection.ranks.len());
-    for (row, &k) in k.iter().enumerate() {
-        let ranks = &selection.ranks[selection.topology.range(row)];
-        h.extend(ranks.iter().map(|&rank| step.smooth(k, rank)));
-    }
+    let mut h = vec![T::ZERO; selection.ranks.len()];
+    vectorise!(step_rows, (selection, k, step, &mut h[..]));
     h
+}
+
+#[inline(always)]
+fn step_rows<T: Real>((selection, k, step, h): (&Selection, &[T], Step, &mut [T])) {
+    for (row, &k) in k.iter().enumerate() {
+        let range = selection.topology.range(row);
+        let ranks = &selection.ranks[range.clone()];
+        for (h, &rank) in h[range].iter_mut().zip(ranks) {
+            *h = step.smooth(k, rank);
+        }
+    }
 }
 
 /// `a = e h`, with the hard step in place of h if asked.

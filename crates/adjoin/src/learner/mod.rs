@@ -1,12 +1,14 @@
 //! Ways to learn a structure: from nodes, and perhaps a graph, to a graph.
 
 mod dgm;
+mod dilated;
 mod dropedge;
 mod knn;
 mod none;
 mod pagerank;
 
 pub use dgm::{Dgm, DgmConfig};
+pub use dilated::{Dilated, DilatedConfig};
 pub use dropedge::{DropEdge, DropEdgeConfig};
 pub use knn::{Knn, KnnConfig, KnnWeights};
 pub use none::Unchanged;

@@ -103,7 +103,7 @@ impl Op<4> for Normalise {
 }
 
 /// Checks `p` and `q` against the graph and gives the number of channels.
-fn channels(topology: &Csr, p: &Tensor<2>, q: &Tensor<2>) -> Result<usize> {
+pub(super) fn channels(topology: &Csr, p: &Tensor<2>, q: &Tensor<2>) -> Result<usize> {
     let [nodes, width] = p.dims();
     if nodes != topology.columns() || width == 0 {
         let expected = [topology.columns(), width.max(1)];
@@ -115,11 +115,21 @@ fn channels(topology: &Csr, p: &Tensor<2>, q: &Tensor<2>) -> Result<usize> {
     Ok(width)
 }
 
-fn vector(what: &'static str, tensor: &Tensor<1>, width: usize) -> Result<()> {
+pub(super) fn vector(what: &'static str, tensor: &Tensor<1>, width: usize) -> Result<()> {
     if tensor.dims() == [width] {
         return Ok(());
     }
     Err(Error::shape(what, [width], tensor.dims()))
+}
+
+pub(super) fn not_negative(settings: [(&'static str, f64); 2]) -> Result<()> {
+    for (name, value) in settings {
+        if !(value >= 0.0 && value.is_finite()) {
+            let value = value.to_string();
+            return Err(Error::Setting { name, value, expected: "finite and not negative" });
+        }
+    }
+    Ok(())
 }
 
 /// The message that survives the maximum over neighbours, before normalisation:
@@ -130,8 +140,7 @@ fn vector(what: &'static str, tensor: &Tensor<1>, width: usize) -> Result<()> {
 /// gives 0. Of equal neighbours the first one counts.
 ///
 /// Gradients flow to `p` at the chosen neighbour and to `q`; there is none to `scale`, of which
-/// only the sign matters. (A learned edge weight would enter as `p_jc + log a_ij` inside the
-/// maximum; this form has no weights.)
+/// only the sign matters. With edge weights the layer is [`edgeconv_weighted`](super::edgeconv_weighted).
 ///
 /// # Shapes
 /// `p` `[columns, C]`, `q` `[rows, C]`, `scale` `[C]`; result `[rows, C]`.
@@ -199,12 +208,7 @@ pub fn edgeconv_normalise(
     }
     vector("edgeconv: scale", scale, width)?;
     vector("edgeconv: shift", shift, width)?;
-    for (name, value) in [("slope", slope), ("eps", eps)] {
-        if !(value >= 0.0 && value.is_finite()) {
-            let value = value.to_string();
-            return Err(Error::Setting { name, value, expected: "finite and not negative" });
-        }
-    }
+    not_negative([("slope", slope), ("eps", eps)])?;
     let op = Normalise { topology: topology.clone(), slope, eps };
     apply("edgeconv_normalise", op, [m.into(), statistics.into(), scale.into(), shift.into()])
 }

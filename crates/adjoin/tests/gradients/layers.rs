@@ -7,8 +7,8 @@ use crate::{
 use adjoin::{
     Adjacency, Key, Pass,
     conv::{
-        BackboneConfig, BackboneKind, Conv, EdgeConvConfig, GatConfig, GcnConfig, GcnIIConfig,
-        SageConfig,
+        BackboneConfig, BackboneKind, Conv, EdgeConvConfig, EdgeWeighting, GatConfig, GcnConfig,
+        GcnIIConfig, SageConfig,
     },
 };
 use burn::{module::Module, tensor::Tensor};
@@ -69,10 +69,13 @@ fn single_layers() {
 #[test]
 fn edge_convolution() {
     for pass in [Pass::train(1, 1), Pass::evaluate()] {
-        let mut layer = EdgeConvConfig::new(WIDTH, 6).init(Key::new(2), &device());
-        let signs = [1.0, -0.5, 2.0, -1.0, 0.7, -0.3];
-        layer.scale = burn::module::Param::from_tensor(tensor32(&signs, [6]));
-        check("edgeconv", layer, pass, false);
+        for weighting in [EdgeWeighting::Scaled, EdgeWeighting::Shifted] {
+            let config = EdgeConvConfig { weighting, ..EdgeConvConfig::new(WIDTH, 6) };
+            let mut layer = config.init(Key::new(2), &device());
+            let signs = [1.0, -0.5, 2.0, -1.0, 0.7, -0.3];
+            layer.scale = burn::module::Param::from_tensor(tensor32(&signs, [6]));
+            check("edgeconv", layer, pass, true);
+        }
     }
 }
 

@@ -5,12 +5,14 @@
 //! `width + 1`: of `(-2 x_i, 1)` and `(x_j, |x_j|^2)`. A tile of keys (some rows by some thousand
 //! columns) stays in cache while each of its rows is filtered.
 //!
-//! The product is written here rather than taken from [`gemm`](crate::kernels::gemm): points are
-//! packed once for all row blocks, and the depth is often tiny (4 for points in space).
+//! Points are packed once for all row blocks; the depth is often tiny (4 for points in space).
 
-use super::product::{HEIGHT, PANEL, product};
 use super::{Metric, Near, Query, exact::Exact};
-use crate::kernels::{Real, vectorise};
+use crate::kernels::{
+    Real,
+    product::{HEIGHT, PANEL, product},
+    vectorise,
+};
 use rayon::prelude::*;
 
 /// Columns of a tile.
@@ -199,7 +201,7 @@ impl<T: Real> Workspace<T> {
             let start = tile * TILE;
             let columns = panels.len() / depth;
             self.keys.resize(padded * columns, T::ZERO);
-            product(&self.left, panels, depth, &mut self.keys);
+            product(&self.left, panels, depth, &mut self.keys, false);
             for (row, keys) in self.keys.chunks_exact_mut(columns).take(rows).enumerate() {
                 let i = first + row;
                 if !query.include_self && (start..start + columns).contains(&i) {

@@ -13,7 +13,6 @@
 
 mod dense;
 mod exact;
-mod product;
 mod tree;
 
 use super::Real;

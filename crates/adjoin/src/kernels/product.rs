@@ -1,4 +1,4 @@
-//! The matrix product of the dense search, with its sums held in vector registers.
+//! The product of two packed matrices, with its sums held in vector registers.
 //!
 //! Written with explicit vectors: left to itself the compiler unrolls the block of sums into single
 //! numbers before it looks for vectors, and then finds none.
@@ -7,23 +7,25 @@ use crate::kernels::Real;
 use pulp::{Arch, Simd, WithSimd};
 
 /// Columns of a panel: a multiple of `VECTORS` of the widest vectors there are.
-pub(super) const PANEL: usize = 32;
+pub(crate) const PANEL: usize = 32;
 /// Rows of the block of sums, and its vectors per row: 12 sums, which together with what they are
 /// made of fit the 16 registers of AVX2, and are enough to hide the latency of AVX-512.
-pub(super) const HEIGHT: usize = 6;
+pub(crate) const HEIGHT: usize = 6;
 const VECTORS: usize = 2;
 
-/// `keys[r, j] = <left_r, right_j>`, both sides packed in the order in which they are read: `left`
-/// `[rows / HEIGHT, depth, HEIGHT]`, `panels` `[columns / PANEL, depth, PANEL]`; `keys` is
-/// `[rows, columns]`.
-pub(super) fn product<T: Real>(left: &[T], panels: &[T], depth: usize, keys: &mut [T]) {
+/// `keys[r, j] = <left_r, right_j>`, or that added to what is there with `onto`; both sides packed in the
+/// order in which they are read: `left` `[rows / HEIGHT, depth, HEIGHT]`, `panels`
+/// `[columns / PANEL, depth, PANEL]`; `keys` is `[rows, columns]`.
+pub(crate) fn product<T: Real>(left: &[T], panels: &[T], depth: usize, keys: &mut [T], onto: bool) {
     // `Real` is f32 or f64; the casts only give the compiler the name of what it already has.
     if size_of::<T>() == size_of::<f32>() {
         let (left, panels) = (bytemuck::cast_slice(left), bytemuck::cast_slice(panels));
-        Arch::new().dispatch(Single { left, panels, depth, keys: bytemuck::cast_slice_mut(keys) });
+        let keys = bytemuck::cast_slice_mut(keys);
+        Arch::new().dispatch(Single { left, panels, depth, keys, onto });
     } else {
         let (left, panels) = (bytemuck::cast_slice(left), bytemuck::cast_slice(panels));
-        Arch::new().dispatch(Double { left, panels, depth, keys: bytemuck::cast_slice_mut(keys) });
+        let keys = bytemuck::cast_slice_mut(keys);
+        Arch::new().dispatch(Double { left, panels, depth, keys, onto });
     }
 }
 
@@ -35,6 +37,7 @@ macro_rules! product {
             panels: &'a [$real],
             depth: usize,
             keys: &'a mut [$real],
+            onto: bool,
         }
 
         impl WithSimd for $name<'_> {
@@ -42,7 +45,7 @@ macro_rules! product {
 
             #[inline(always)]
             fn with_simd<S: Simd>(self, simd: S) {
-                let Self { left, panels, depth, keys } = self;
+                let Self { left, panels, depth, keys, onto } = self;
                 let columns = panels.len() / depth;
                 let width = PANEL / S::$lanes;
                 for (at, panel) in panels.chunks_exact(depth * PANEL).enumerate() {
@@ -50,6 +53,13 @@ macro_rules! product {
                     for (group, left) in left.chunks_exact(HEIGHT * depth).enumerate() {
                         for part in (0..width).step_by(VECTORS) {
                             let mut sums = [[simd.$splat(0.0); VECTORS]; HEIGHT];
+                            if onto {
+                                for (r, sums) in sums.iter_mut().enumerate() {
+                                    let start = (group * HEIGHT + r) * columns + at * PANEL;
+                                    let (row, _) = S::$as_simd(&keys[start..start + PANEL]);
+                                    sums.copy_from_slice(&row[part..part + VECTORS]);
+                                }
+                            }
                             let steps = left.chunks_exact(HEIGHT).zip(panel.chunks_exact(width));
                             for (left, right) in steps {
                                 let right = &right[part..part + VECTORS];

@@ -1,0 +1,93 @@
+//! Training on point clouds from the command line: results, refusals, and the files of a run.
+
+mod common;
+
+use common::{fail, succeed};
+use serde_json::Value;
+use std::{fs, path::Path};
+
+/// A few epochs on a few generated shapes.
+fn short(folder: &Path, more: &[&str]) -> String {
+    let mut words = vec!["train", "--task", "points", "--quiet", "--subset", "4"];
+    words.extend(["--set", "train.epochs=2", "--set", "points=64", "--set", "network.k=8"]);
+    words.extend(more);
+    succeed(folder, &words)
+}
+
+#[test]
+fn json_has_the_promised_fields_and_the_folder_the_promised_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let json =
+        short(folder.path(), &["--seeds", "2", "--learner", "dgg", "--json", "--out", "one"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let words = ["task", "dataset", "backbone", "learner", "metric", "out"].map(|key| &json[key]);
+    assert_eq!(words, ["points", "shapes", "dgcnn", "dgg", "accuracy", "one"]);
+    assert!(json["split"].as_str().unwrap().contains("subset"), "{json}");
+    assert!(json["ms_per_step"].as_f64().unwrap() > 0.0);
+    assert!(json["peak_rss_bytes"].as_u64().unwrap() > 0);
+    assert_eq!(json["test"]["n"], 2);
+    for run in json["runs"].as_array().unwrap() {
+        assert_eq!(run["epochs"], 2);
+        assert!((0.0..=1.0).contains(&run["test"].as_f64().unwrap()), "{run}");
+    }
+    let file = |name: &str| fs::read(folder.path().join("one").join(name)).unwrap();
+    let text = |name: &str| String::from_utf8(file(name)).unwrap();
+    assert!(text("config.toml").contains("points = 64"));
+    let record: Value = serde_json::from_str(&text("record.json")).unwrap();
+    let lines: Vec<Value> =
+        text("metrics.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 4);
+    assert!(record["config_toml"].as_str().unwrap().contains("widths"));
+    for line in &lines {
+        let degrees = line["degrees"].as_array().unwrap();
+        assert_eq!(degrees.len(), 3);
+        assert!(degrees.iter().all(|layer| layer["mean"].as_f64().unwrap() > 1.0), "{line}");
+    }
+    assert_eq!(record["mean_class"].as_array().unwrap().len(), 2);
+    assert_eq!(record["layers"].as_array().unwrap().len(), 3);
+    let clouds = record["clouds"].as_array().unwrap();
+    assert_eq!(clouds.len(), 8);
+    for cloud in clouds {
+        assert_eq!(cloud["points"].as_array().unwrap().len(), 64);
+        assert_eq!(cloud["degrees"][2].as_array().unwrap().len(), 64);
+    }
+    let weights = String::from_utf8_lossy(&file("seed-0.safetensors")).into_owned();
+    for name in ["best.learners.0.", "best.network.embedding.weight", "running_variance"] {
+        assert!(weights.contains(name), "{name}");
+    }
+    assert!(!folder.path().join("one.partial").exists());
+    let refused = fail(folder.path(), &["train", "--resume", "one"], 1);
+    assert!(refused.contains("is complete"), "{refused}");
+}
+
+#[test]
+fn learners_are_compared_and_their_neighbours_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = ["--seeds", "1", "--learner", "knn,dgm", "--backbone", "resgcn", "--out", "two"];
+    let text = short(folder.path(), &more);
+    for word in ["knn", "dgm", "resgcn", "neighbours", "layer 7", "8.0 ± 0.0", "20.0 ± 0.0"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    for learner in ["knn", "dgm"] {
+        assert!(folder.path().join("two").join(learner).join("record.json").is_file());
+    }
+}
+
+#[test]
+fn wrong_words_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused_with = |code: i32, words: &[&str]| {
+        let mut all = vec!["train", "--task", "points"];
+        all.extend(words);
+        fail(folder.path(), &all, code)
+    };
+    let refused = |words: &[&str]| refused_with(2, words);
+    assert!(refused_with(1, &["--dataset", "shape"]).contains("shapes"));
+    assert!(refused(&["--learner", "none"]).contains("knn"));
+    assert!(refused(&["--backbone", "gcn"]).contains("dgcnn"));
+    assert!(refused(&["--split", "public"]).contains("--split"));
+    assert!(refused_with(1, &["--subset", "0"]).contains("train"));
+    assert!(refused(&["--set", "train.epoch=1"]).contains("did you mean"));
+    let other = fail(folder.path(), &["train", "--subset", "3"], 2);
+    assert!(other.contains("--task points"), "{other}");
+}

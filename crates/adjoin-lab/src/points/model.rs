@@ -1,0 +1,134 @@
+//! A learner for every layer, and the network that uses their graphs.
+
+use super::{CloudBatch, PointNetwork, PointsConfig};
+use crate::{AnyLearner, Result};
+use adjoin::{
+    Candidates, EdgeScores, Features, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared, ops,
+};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
+};
+
+/// Candidate pairs of all clouds of a batch are listed up to this many.
+const MOST_PAIRS: usize = 100_000_000;
+
+/// Learners of the graphs of all layers, and the network.
+///
+/// Every layer has a learner of its own, which sees the features that the layer is given. Gradients
+/// reach a learner through the weights of its edges, in the maximum over neighbours; DGM, whose weights
+/// are constants, learns from the reinforced loss. Without a learner a layer has the published graph.
+#[derive(Module, Debug)]
+pub struct PointModel {
+    /// Make the graphs.
+    pub learners: Vec<AnyLearner>,
+    /// Classifies.
+    pub network: PointNetwork,
+}
+
+/// What a pass through a model gives.
+#[derive(Clone, Debug)]
+pub struct PointOutput {
+    /// `[clouds, classes]`.
+    pub logits: Tensor<2>,
+    /// How many neighbours every point has, itself included, layer by layer: learned ones, or those of
+    /// the fixed graph.
+    pub degrees: Vec<Vec<f64>>,
+    /// Scores of the edges that were chosen, layer by layer, where a learner has them.
+    pub scores: Vec<EdgeScores>,
+}
+
+impl PointModel {
+    /// A fresh model; every seed is its own.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn new(config: &PointsConfig, classes: usize, seed: u64, device: &Device) -> Result<Self> {
+        let key = Key::new(seed).child(0x9017);
+        let learner = |(layer, inputs): (usize, usize)| {
+            config.learner.init(inputs, key.child(1).child(layer as u64), device)
+        };
+        Ok(Self {
+            learners: config
+                .network
+                .inputs()
+                .into_iter()
+                .enumerate()
+                .map(learner)
+                .collect::<Result<_>>()?,
+            network: config.network.init(classes, key.child(2), device)?,
+        })
+    }
+
+    /// Logits, and the graphs they came from.
+    ///
+    /// # Errors
+    /// If batch and model do not fit.
+    pub fn forward(&self, batch: &CloudBatch, pass: Pass) -> Result<PointOutput> {
+        let (mut degrees, mut scores) = (Vec::new(), Vec::new());
+        let logits = self.network.forward(batch, pass.child(1), |layer, x| {
+            let graph = self.graph(layer, x, batch, pass.child(2).child(layer as u64))?;
+            degrees.push(degrees_of(&graph));
+            scores.extend(graph.scores);
+            Ok(graph.adjacency)
+        })?;
+        Ok(PointOutput { logits, degrees, scores })
+    }
+
+    /// Deterministic logits; call on a model without autodiff. Of a learner that is evaluated by draws
+    /// these are always the same draws, and the degrees those of the first.
+    ///
+    /// # Errors
+    /// If batch and model do not fit.
+    pub fn evaluate(&self, batch: &CloudBatch) -> Result<PointOutput> {
+        let draws = self.learners.first().map_or(0, AnyLearner::evaluation_draws) as u64;
+        if draws == 0 {
+            return self.forward(batch, Pass::evaluate());
+        }
+        let mut all = self.forward(batch, Pass::sample(0, 0))?;
+        for draw in 1..draws {
+            all.logits = all.logits + self.forward(batch, Pass::sample(0, draw))?.logits;
+        }
+        all.logits = all.logits * (1.0 / draws as f64);
+        Ok(all)
+    }
+
+    /// The graph of a layer; every point is its own neighbour.
+    fn graph(
+        &self,
+        layer: usize,
+        x: &Tensor<2>,
+        batch: &CloudBatch,
+        pass: Pass,
+    ) -> Result<LearnedGraph> {
+        let features = Features::from(x.clone());
+        let input = GraphInput::new(&features, None, &batch.clouds);
+        let learner = &self.learners[layer];
+        let mut graph = match learner {
+            AnyLearner::None(_) => self.network.neighbours(layer).learn(&input, pass)?,
+            AnyLearner::Dgg(dgg) => {
+                // Among the nearest in the space of the layer, as the network itself looks for them.
+                let detached = x.clone().detach();
+                let rule = &dgg.config().candidates;
+                let pairs = ops::candidates(rule, None, Some(&detached), &batch.clouds)?;
+                let pairs = Candidates::Pairs(pairs.to_pairs(MOST_PAIRS)?);
+                let prepared = Prepared { candidates: Some(pairs), ..Prepared::default() };
+                learner.learn(&input.with_prepared(&prepared), pass)?
+            }
+            other => other.learn(&input, pass)?,
+        };
+        graph.adjacency = graph.adjacency.with_self_loops()?;
+        Ok(graph)
+    }
+}
+
+fn degrees_of(graph: &LearnedGraph) -> Vec<f64> {
+    match &graph.degrees {
+        // The point itself is outside the ranking.
+        Some(k) => k.to_data().convert::<f64>().iter::<f64>().map(|k| k + 1.0).collect(),
+        None => {
+            let topology = graph.adjacency.topology();
+            (0..topology.rows()).map(|row| topology.degree(row) as f64).collect()
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! How long a training step and a search for neighbours take.
+
+use super::{PointsConfig, PointsTrainer};
+use crate::{Result, clock, seeds::side_by_side};
+use adjoin::{Batch, Key, Metric, kernels::knn::nearest};
+use adjoin_data::{
+    Split,
+    points::{Cloud, PointDataset},
+};
+use std::time::{Duration, Instant};
+
+/// Runs that are not counted: the first ones fill caches and pools.
+const WARM_UP: usize = 2;
+
+/// Median time in milliseconds of a training step of a configuration on `clouds` clouds of random points,
+/// within a budget of time, and the most memory the process has held so far, in bytes.
+///
+/// # Errors
+/// If a setting is out of range.
+pub fn points_step(
+    config: &PointsConfig,
+    clouds: usize,
+    threads: usize,
+    budget: Duration,
+) -> Result<(f64, u64)> {
+    let cloud = |at: usize| {
+        let key = Key::new(at as u64);
+        let place = |n: u64| [3 * n, 3 * n + 1, 3 * n + 2].map(|m| key.normal(m) as f32);
+        let points = (0..config.points as u64).map(place).collect();
+        Cloud { name: at.to_string(), class: (at % 40) as u32, points }
+    };
+    let (train, valid) = ((0..clouds as u32).collect(), vec![clouds as u32]);
+    let dataset = PointDataset {
+        name: "random".into(),
+        class_names: (0..40).map(|class| class.to_string()).collect(),
+        clouds: (0..clouds + 2).map(cloud).collect(),
+        split: Split::new("bench", train, valid, vec![clouds as u32 + 1])?,
+    };
+    let median = side_by_side(&[0], threads, |&seed| {
+        let mut trainer = PointsTrainer::new(config, &dataset, seed)?;
+        let batch: Vec<&Cloud> = dataset.clouds[..clouds].iter().collect();
+        median_milliseconds(budget, || trainer.train_step(&batch, 0.0).map(|_| ()))
+    })?;
+    Ok((median[0], clock::peak_memory()))
+}
+
+/// Median time in milliseconds of a search for the `k` nearest of all points of `clouds` clouds of random
+/// points of `width` features.
+///
+/// # Errors
+/// If a size is 0.
+pub fn nearest_search(
+    [clouds, points, width]: [usize; 3],
+    k: usize,
+    threads: usize,
+    budget: Duration,
+) -> Result<f64> {
+    let batch = Batch::of_sizes(vec![points; clouds]);
+    let count = (clouds * points * width) as u64;
+    let values: Vec<f32> = (0..count).map(|n| Key::new(1).normal(n) as f32).collect();
+    let median = side_by_side(&[0], threads, |_| {
+        median_milliseconds(budget, || {
+            nearest(&values, width, k, Metric::Euclidean, true, &batch)?;
+            Ok(())
+        })
+    })?;
+    Ok(median[0])
+}
+
+fn median_milliseconds(budget: Duration, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+    let (mut times, started) = (Vec::new(), Instant::now());
+    while started.elapsed() < budget || times.len() < WARM_UP + 3 {
+        let before = Instant::now();
+        run()?;
+        times.push(1e3 * before.elapsed().as_secs_f64());
+    }
+    let mut settled = times.split_off(WARM_UP);
+    settled.sort_by(f64::total_cmp);
+    Ok(settled[settled.len() / 2])
+}
