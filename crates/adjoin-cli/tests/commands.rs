@@ -165,7 +165,7 @@ fn cells_of_the_table_of_trajectories_are_kept() {
     let first = succeed(place, &words);
     assert!(first.contains("**reduced**") && first.contains("0.64 / 1.11"), "{first}");
     assert_eq!(rows(&first).len(), 4, "{first}");
-    let cell = place.join("cells/eth-social-stgcnn-dgg/record.json");
+    let cell = place.join("cells/eth-social-stgcnn-dgg-1-epochs/record.json");
     let written = fs::metadata(&cell).unwrap().modified().unwrap();
     assert_eq!(rows(&succeed(place, &words)), rows(&first));
     assert_eq!(fs::metadata(&cell).unwrap().modified().unwrap(), written);

@@ -189,7 +189,7 @@ fn wrong_words_are_explained() {
     let error = fail(place, &["train", "--config", "nowhere.toml"], 1);
     assert!(error.contains("nowhere.toml"), "{error}");
     let error = fail(place, &["train", "--resume", "nowhere"], 1);
-    assert!(error.contains("no unfinished run"), "{error}");
+    assert!(error.contains("no folder of a run"), "{error}");
     let left = fs::read_dir(place.join("runs")).unwrap().count();
     assert_eq!(left, 0, "nothing is left behind");
 }

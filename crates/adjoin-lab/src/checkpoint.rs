@@ -234,9 +234,8 @@ impl Checkpoint {
         format!("{sum:08x}")
     }
 
-    /// Refuses a checkpoint of another configuration, dataset, split or seed, or one that was trained for
-    /// longer than it should be. More epochs or more patience than before are fine: they decide when
-    /// to stop, not what is computed.
+    /// Refuses a checkpoint of another configuration, dataset, split or seed. Other numbers of epochs or
+    /// another patience than before are fine: they decide when to stop, not what is computed.
     ///
     /// # Errors
     /// Names what differs.
@@ -262,10 +261,6 @@ impl Checkpoint {
             let mut lines = then.lines().zip(now.lines());
             let (then, now) = lines.find(|(a, b)| a != b).unwrap_or(("other keys", "these keys"));
             return differs("configuration", then, now);
-        }
-        let epochs = identity.config.epochs();
-        if self.number::<usize>("epoch")? > epochs {
-            return differs("number of epochs", self.text("epoch")?, &epochs.to_string());
         }
         Ok(())
     }

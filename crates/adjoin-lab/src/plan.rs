@@ -207,9 +207,6 @@ pub trait Layered: Clone + PartialEq {
     /// The same, to stop when another one does: that decides how long, not what is computed.
     fn stopping_as(&self, other: &Self) -> Self;
 
-    /// Most epochs.
-    fn epochs(&self) -> usize;
-
     /// The values of a file on top.
     ///
     /// # Errors
@@ -248,10 +245,6 @@ impl Layered for Config {
         config.train.epochs = other.train.epochs;
         config.train.patience = other.train.patience;
         config
-    }
-
-    fn epochs(&self) -> usize {
-        self.train.epochs
     }
 
     /// A file for another network does not decide about the layers of this one.

@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     Config, LearnerConfig,
     labels::SplitLabels,
-    node::{NodeData, Trainer},
+    node::{NodeData, NodeModel, Trainer},
     record::EpochRecord,
 };
 use adjoin_data::{GeneratorConfig, NodeDataset, Split, citation_like};
@@ -162,9 +162,6 @@ fn the_wrong_file_is_refused_with_its_reason() {
     let mut longer = world.config.clone();
     longer.train.epochs = 100;
     world.check(&checkpoint, &longer, 5).unwrap();
-    let mut shorter = world.config.clone();
-    shorter.train.epochs = 1;
-    assert!(differs(&shorter, 5).contains("2 then, 1 now"));
 
     let other = World::new("dgg");
     let mut trainer = other.trainer();

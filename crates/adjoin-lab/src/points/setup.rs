@@ -83,10 +83,6 @@ impl Layered for PointsConfig {
         self.clone()
     }
 
-    fn epochs(&self) -> usize {
-        self.train.epochs
-    }
-
     /// A file for another network does not decide about the layers of this one.
     fn with_file(&self, place: &str, text: &str) -> Result<Self> {
         let next: Self = settings::from_toml(place, text, self)?;

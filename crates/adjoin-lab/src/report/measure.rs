@@ -140,6 +140,6 @@ mod tests {
         );
         assert!(FRACTION.paired_sentence("A", "B", None).contains("no seed"));
         let text = METRES.paired_sentence("A", "B", worse.as_ref());
-        assert!(text.contains("A is 0.101 m below B"), "{text}");
+        assert!(text.contains("A is 0.100 m below B"), "{text}");
     }
 }

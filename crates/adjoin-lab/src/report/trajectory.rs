@@ -17,8 +17,10 @@ use crate::{
 const SECTIONS: &str = include_str!("trajectory.html");
 const SCRIPTS: [&str; 2] = [include_str!("degrees.js"), include_str!("scenes.js")];
 
+type Way = fn(&Scores) -> Displacement;
+
 /// The three ways of counting errors.
-const WAYS: [(&str, fn(&Scores) -> Displacement); 3] = [
+const WAYS: [(&str, Way); 3] = [
     ("Best sample of each agent", |scores| scores.per_agent),
     ("Best sample for the scene", |scores| scores.per_scene),
     ("Most likely path", |scores| scores.likely),

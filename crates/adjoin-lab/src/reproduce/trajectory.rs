@@ -16,7 +16,7 @@ use crate::{
 };
 use adjoin_data::trajectory::{TrajectoryDataset, load};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Average and final displacement.
 type Pair = [f64; 2];
@@ -357,17 +357,17 @@ fn measure(
     observer: &dyn TrajectoryObserver,
 ) -> Result<(Cell, String)> {
     let mut setup = TrajectorySetup::named(case.dataset, case.backbone, learner)?;
-    let preset = setup.epochs();
+    let preset = setup.train().epochs;
     if let Some(epochs) = options.epochs {
         setup.shorten(epochs);
     }
     let family = case.dataset.split('-').next().unwrap_or_default();
-    let note = match setup.epochs() == preset {
+    let epochs = setup.train().epochs;
+    let note = match epochs == preset {
         true => format!("{} on {family}: {preset} epochs, as in its preset", case.backbone),
         false => format!(
-            "**reduced**: {} on {family}: {} epochs, not the {preset} of its preset",
-            case.backbone,
-            setup.epochs()
+            "**reduced**: {} on {family}: {epochs} epochs, not the {preset} of its preset",
+            case.backbone
         ),
     };
     let plan = Plan {
@@ -380,9 +380,8 @@ fn measure(
         seeds: options.seeds.clone(),
         command: format!("adjoin reproduce {}", super::TRAJECTORY),
     };
-    let folder =
-        |keep: &PathBuf| keep.join(format!("{}-{}-{learner}", case.dataset, case.backbone));
-    let folder = options.keep.as_ref().map(folder);
+    let name = format!("{}-{}-{learner}-{epochs}-epochs", case.dataset, case.backbone);
+    let folder = options.keep.as_ref().map(|keep| keep.join(name));
     if let Some(folder) = &folder
         && let Some(record) = kept(&folder.join(RECORD), &plan, &setup)?
     {
@@ -401,11 +400,7 @@ fn measure(
 }
 
 /// A cell that was finished before, with the same data, settings and seeds.
-fn kept(
-    path: &std::path::Path,
-    plan: &Plan,
-    setup: &TrajectorySetup,
-) -> Result<Option<TrajectoryRecord>> {
+fn kept(path: &Path, plan: &Plan, setup: &TrajectorySetup) -> Result<Option<TrajectoryRecord>> {
     if !path.is_file() {
         return Ok(None);
     }
@@ -496,10 +491,10 @@ mod tests {
             for at in 0..2 {
                 let sum: f64 = group.cases.iter().map(|case| case.published[at]).sum();
                 assert!((sum / count - errors[at]).abs() < 0.011, "{} {at}", group.name);
-                for learner in 0..2 {
+                for (learner, printed) in gains.iter().enumerate() {
                     let sum: f64 = group.cases.iter().map(|case| case.gains[learner][at]).sum();
                     let mean = sum / count;
-                    assert!((mean - gains[learner][at]).abs() < 1.1, "{} {mean}", group.name);
+                    assert!((mean - printed[at]).abs() < 1.1, "{} {mean}", group.name);
                 }
             }
         }

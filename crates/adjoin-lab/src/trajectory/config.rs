@@ -12,6 +12,12 @@ use serde::{Deserialize, Serialize};
 /// Neighbours of a pedestrian in DGM, as the DGG paper has it.
 const PEDESTRIAN_NEIGHBOURS: usize = 2;
 
+/// Settings that were measured to work, for all learners and for some, in files that can be read and copied.
+const PRESETS: [(&str, &str); 2] = [
+    ("social-stgcnn", include_str!("../../presets/social-stgcnn.toml")),
+    ("social-stgcnn-dgg", include_str!("../../presets/social-stgcnn-dgg.toml")),
+];
+
 /// Everything that decides a run, but the data and the seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -180,6 +186,7 @@ impl TrajectoryConfig {
     /// # Errors
     /// If there is no such learner.
     pub fn named(learner: &str) -> Result<Self> {
+        let name = learner;
         let (graph, learner) = match learner {
             "kernel" => (InputGraph::Kernel, LearnerConfig::None),
             "none" => (InputGraph::None, LearnerConfig::None),
@@ -190,7 +197,13 @@ impl TrajectoryConfig {
             }
             other => (InputGraph::Kernel, LearnerConfig::named(other)?),
         };
-        Ok(Self { graph, learner, ..Self::default() })
+        let mut config = Self { graph, learner, ..Self::default() };
+        for (file, text) in PRESETS {
+            if file == "social-stgcnn" || file.strip_prefix("social-stgcnn-") == Some(name) {
+                config = Self::from_toml(&format!("preset {file}.toml"), text, &config)?;
+            }
+        }
+        Ok(config)
     }
 
     /// Reads a configuration, the values of `base` standing in for what the text leaves out.
@@ -224,5 +237,22 @@ pub(super) fn generator() -> DggConfig {
         sample: SampleConfig { noise: 0.1, ..SampleConfig::default() },
         degree: DegreeConfig { rule: DegreeRule::Literal, ..DegreeConfig::default() },
         ..DggConfig::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trajectory::Propagation;
+
+    #[test]
+    fn presets_are_read_and_those_of_learners_are_theirs_alone() {
+        for learner in ["kernel", "none", "dgm", "dgg"] {
+            let config = TrajectoryConfig::named(learner).unwrap();
+            assert!(config.relative, "{learner}");
+            assert_eq!(config.network.propagation == Propagation::Row, learner == "dgg");
+        }
+        let published = TrajectoryConfig::published();
+        assert!(!published.relative && published.network.propagation == Propagation::Laplacian);
     }
 }

@@ -124,10 +124,6 @@ impl Layered for TrajectorySetup {
         setup
     }
 
-    fn epochs(&self) -> usize {
-        self.train().epochs
-    }
-
     fn with_file(&self, place: &str, text: &str) -> Result<Self> {
         Ok(match self {
             Self::Social(config) => Self::Social(settings::from_toml(place, text, config)?),
