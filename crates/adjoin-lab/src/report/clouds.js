@@ -7,11 +7,12 @@ const KEYS = { ArrowLeft: [-TURN, 0], ArrowRight: [TURN, 0], ArrowUp: [0, -TURN]
 const meanOf = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
 const deviationOf = (values) => Math.sqrt(meanOf(values.map((value) => (value - meanOf(values)) ** 2)));
 
-// The ends of the colours: all but the outermost points of all shapes lie between.
+// The ends of the colours: all but the outermost points of all shapes lie between. They are the same where
+// differences are too small to mean anything.
 function cloudRange(clouds, layer) {
   const sorted = Float64Array.from(clouds.flatMap((cloud) => cloud.degrees[layer])).sort();
   const at = (share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
-  return [at(0.02), at(0.98)];
+  return at(0.98) - at(0.02) < 0.1 ? [at(0.5), at(0.5)] : [at(0.02), at(0.98)];
 }
 
 // The colours of the style sheet, with steps between, from few to many.
