@@ -13,6 +13,7 @@ use std::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -58,13 +59,24 @@ pub struct Watch {
     show: Show,
     bars: MultiProgress,
     seeds: Mutex<HashMap<u64, ProgressBar>>,
+    lines: Mutex<HashMap<u64, Pace>>,
 }
+
+/// How fast a seed gets on, where lines stand in for bars.
+struct Pace {
+    started: Instant,
+    first: usize,
+    said: Instant,
+}
+
+/// Lines about a seed that is under way come no more often than this.
+const BETWEEN_LINES: Duration = Duration::from_secs(30);
 
 impl Watch {
     /// A watch over a learner.
     pub fn new(learner: &str, show: Show) -> Self {
-        let (bars, seeds) = (MultiProgress::new(), Mutex::default());
-        Self { learner: learner.into(), show, bars, seeds }
+        let (bars, seeds, lines) = (MultiProgress::new(), Mutex::default(), Mutex::default());
+        Self { learner: learner.into(), show, bars, seeds, lines }
     }
 
     fn bar(&self, seed: u64, most: usize) -> ProgressBar {
@@ -80,12 +92,29 @@ impl Watch {
     }
 
     fn moved(&self, seed: u64, [epoch, most]: [usize; 2], message: impl FnOnce() -> String) {
-        if self.show != Show::Bars {
-            return;
+        match self.show {
+            Show::Nothing => return,
+            Show::Lines => return self.say(seed, [epoch, most], message),
+            Show::Bars => {}
         }
         let bar = self.bar(seed, most);
         bar.set_message(message());
         bar.set_position(epoch as u64);
+    }
+
+    /// Now and then a line with the time that is left.
+    fn say(&self, seed: u64, [epoch, most]: [usize; 2], message: impl FnOnce() -> String) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let pace = lines.entry(seed).or_insert(Pace { started: now, first: epoch, said: now });
+        if now - pace.said < BETWEEN_LINES || epoch <= pace.first {
+            return;
+        }
+        pace.said = now;
+        let share = most.saturating_sub(epoch) as f64 / (epoch - pace.first) as f64;
+        let left = (now - pace.started).as_secs_f64() * share;
+        let (learner, message) = (&self.learner, message());
+        eprintln!("{learner} seed {seed}: epoch {epoch} of {most}, {message}, {left:.0} s left");
     }
 
     fn ended(&self, seed: u64, epochs: usize, result: &str) {

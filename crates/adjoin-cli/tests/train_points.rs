@@ -74,6 +74,65 @@ fn learners_are_compared_and_their_neighbours_shown() {
 }
 
 #[test]
+fn a_run_is_evaluated_predicted_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    short(path, &["--seeds", "2", "--learner", "knn,dgg", "--out", "run"]);
+    let record = fs::read_to_string(path.join("run/dgg/record.json")).unwrap();
+    let record: Value = serde_json::from_str(&record).unwrap();
+    let json = succeed(path, &["evaluate", "run/dgg", "--json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["task"], &json["learner"]), (&"points".into(), &"dgg".into()));
+    for (at, run) in json["runs"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(run["test"], record["seeds"][at]["test"], "the same weights and clouds");
+        assert_eq!(run["mean_class"], record["mean_class"][at]);
+    }
+    assert!(succeed(path, &["evaluate", "run/knn"]).contains("mean over classes"));
+    // All test clouds of the shapes, not those of the subset alone.
+    let all = succeed(path, &["predict", "run/dgg", "--dataset", "shapes"]);
+    let few = succeed(path, &["predict", "run/dgg", "--seed", "1"]);
+    assert!(all.lines().count() > few.lines().count());
+    let mut lines = few.lines();
+    assert_eq!(lines.next(), Some("cloud,class,predicted,probability"));
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 12);
+    let right = rows.iter().filter(|row| row[1] == row[2]).count();
+    let test = record["seeds"][1]["test"].as_f64().unwrap();
+    assert!((right as f64 / 12.0 - test).abs() < 1e-9, "{right} {test}");
+    assert!(rows.iter().all(|row| (0.08..=1.0).contains(&row[3].parse::<f64>().unwrap())));
+    succeed(path, &["report", "run", "--out", "page.html"]);
+    let page = fs::read_to_string(path.join("page.html")).unwrap();
+    for word in ["DGCNN with DGG", "DGCNN with kNN", "by-layer", "Mean over classes"] {
+        assert!(page.contains(word), "{word}");
+    }
+    assert!(fail(path, &["evaluate", "run"], 1).contains("several runs"));
+    assert!(fail(path, &["predict", "run/dgg", "--samples", "3"], 2).contains("trajectories"));
+    assert!(fail(path, &["graph", "run/dgg", "--format", "csv"], 1).contains("--task points"));
+    let tables = path.join("other").join("table");
+    fs::create_dir_all(&tables).unwrap();
+    for name in 0..10 {
+        let text = "0 0 0\n1 0 0\n0 1 0\n0 0 1\n";
+        fs::write(tables.join(format!("{name}.xyz")), text).unwrap();
+    }
+    let other = fail(path, &["evaluate", "run/dgg", "--dataset", "./other"], 2);
+    assert!(other.contains("table") && other.contains("trained for"), "{other}");
+}
+
+#[test]
+fn a_stopped_run_is_recognised_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    short(path, &["--seeds", "1", "--learner", "dgg", "--out", "whole"]);
+    // As if it had been killed before the end: all is there but the record.
+    fs::rename(path.join("whole"), path.join("again.partial")).unwrap();
+    fs::remove_file(path.join("again.partial/record.json")).unwrap();
+    let refused = fail(path, &["evaluate", "again"], 1);
+    assert!(refused.contains("--resume"), "{refused}");
+    succeed(path, &["train", "--resume", "again", "--quiet"]);
+    assert!(path.join("again/record.json").is_file());
+}
+
+#[test]
 fn wrong_words_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refused_with = |code: i32, words: &[&str]| {

@@ -188,7 +188,7 @@ fn small_odd_and_wrong_clouds() {
     let uneven = config("resgcn", "knn", &["network.widths=[8, 9]"]);
     assert!(wrong(uneven).contains("network.widths"));
     assert!(wrong(config("dgcnn", "knn", &["train.epochs=0"])).contains("train.epochs"));
-    assert!(wrong(config("dgcnn", "knn", &["network.k=0"])).contains("k"));
+    assert!(wrong(config("dgcnn", "knn", &["network.k=0"])).contains("at least 1"));
     let mut dataset = dataset();
     dataset.clouds[0].points[0][1] = f32::NAN;
     assert!(dataset.validate().is_err());

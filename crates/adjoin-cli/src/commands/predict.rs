@@ -6,15 +6,17 @@ use adjoin_lab::{
     Config, export,
     node::Trained,
     plan::Layered,
+    points::{PointsConfig, PointsTrained},
     run,
     trajectory::{TrajectorySetup, TrajectoryTrained},
 };
 use clap::Args;
 use std::path::PathBuf;
 
-/// Write predictions as CSV: id, predicted, probability of every node, or paths of the agents
+/// Write predictions as CSV: classes of nodes or of point clouds, or paths of the agents
 ///
-/// Uses the seed with the best validation result, unless another is named. Trajectories are written for
+/// Uses the seed with the best validation result, unless another is named. Nodes are written as id,
+/// predicted, probability; test clouds as cloud, class, predicted, probability. Trajectories are written for
 /// the test scenes as scene, frame, agent, sample, x, y: frames are counted from the first observed one
 /// as 0, samples from 0, and the most likely path has the sample `likely`.
 #[derive(Args)]
@@ -24,7 +26,9 @@ Examples:
   adjoin predict runs/cora-gcn-dgg --out predictions.csv --seed 2
   adjoin predict runs/mine-gcn-dgg --dataset ./newer-graph --out new.csv
   adjoin predict runs/crowd-social-stgcnn-dgg --samples 0 --out likely.csv
-      the most likely paths alone")]
+      the most likely paths alone
+  adjoin predict runs/shapes-dgcnn-dgg --out shapes.csv
+      classes of the test clouds")]
 pub struct Predict {
     /// Folder of the run
     run: PathBuf,
@@ -51,17 +55,19 @@ pub struct Predict {
 impl Predict {
     /// Runs the command.
     pub fn run(self) -> Done {
-        let text = match run::task(&self.run)? == TrajectorySetup::TASK {
-            true => self.paths()?,
-            false => self.classes()?,
+        let task = run::task(&self.run)?;
+        if self.samples.is_some() && task != TrajectorySetup::TASK {
+            return Err(Failure::Usage("--samples is for trajectories".into()));
+        }
+        let text = match task.as_str() {
+            TrajectorySetup::TASK => self.paths()?,
+            PointsConfig::TASK => self.clouds()?,
+            _ => self.classes()?,
         };
         deliver(text.as_bytes(), self.out.as_deref(), self.overwrite)
     }
 
     fn classes(&self) -> Result<String, Failure> {
-        if self.samples.is_some() {
-            return Err(Failure::Usage("--samples is for trajectories".into()));
-        }
         let trained = Trained::open(&self.run, self.dataset.as_deref(), self.data_dir.as_deref())?;
         let record = run::record::<Config>(&self.run)?;
         let seeds = record.seeds.iter().map(|seed| (seed.seed, -seed.valid));
@@ -75,6 +81,13 @@ impl Predict {
         let record = run::record::<TrajectorySetup>(&self.run)?;
         let seed = self.seed(record.seeds.iter().map(|seed| (seed.seed, seed.valid)))?;
         Ok(trained.predictions(seed, self.samples.unwrap_or(trained.samples()))?)
+    }
+
+    fn clouds(&self) -> Result<String, Failure> {
+        let (dataset, data_dir) = (self.dataset.as_deref(), self.data_dir.as_deref());
+        let trained = PointsTrained::open(&self.run, dataset, data_dir)?;
+        let seeds = trained.record.run.seeds.iter().map(|seed| (seed.seed, -seed.valid));
+        Ok(trained.predictions(self.seed(seeds)?)?)
     }
 
     /// The seed that was named, or else the one with the least validation error.

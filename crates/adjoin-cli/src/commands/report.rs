@@ -1,11 +1,13 @@
 //! `adjoin report`.
 
 use crate::failure::{Done, Failure, print};
-use adjoin_lab::{Config, files, plan::Layered, report, run, trajectory::TrajectorySetup};
+use adjoin_lab::{
+    Config, files, plan::Layered, points::PointsConfig, report, run, trajectory::TrajectorySetup,
+};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Write one page on one or more runs: curves, degrees, neighbourhoods or moving scenes, comparison
+/// Write one page on one or more runs: curves, degrees, neighbourhoods, scenes or shapes, comparison
 ///
 /// The page is a single file without network requests; open it in any browser.
 #[derive(Args)]
@@ -15,7 +17,9 @@ Examples:
   adjoin report runs/cora-gcn-none_dgg --out page.html
       all learners that were trained together
   adjoin report runs/crowd-social-stgcnn-kernel_dgg --out crowd.html
-      trajectories: scenes that move, with predictions and graphs")]
+      trajectories: scenes that move, with predictions and graphs
+  adjoin report runs/shapes-dgcnn-knn_dgg --out shapes.html
+      point clouds: shapes that can be turned, with the degrees of their points")]
 pub struct Report {
     /// Folders of runs
     #[arg(required = true, value_name = "RUN")]
@@ -38,6 +42,9 @@ impl Report {
             [task] if task == TrajectorySetup::TASK => {
                 report::render_trajectories(&self.records::<TrajectorySetup>()?)
             }
+            [task] if task == PointsConfig::TASK => {
+                report::render_points(&self.records::<PointsConfig>()?)
+            }
             [_] => report::render(&self.records::<Config>()?),
             _ => {
                 let what = "the runs are of different tasks: write one page for each task";
@@ -48,6 +55,7 @@ impl Report {
         files::write_new(&self.out, page.as_bytes(), self.overwrite)?;
         print(format!("report: {}\n", self.out.display()))
     }
+
     fn records<C: Layered>(&self) -> Result<Vec<C::Record>, Failure> {
         let mut records = Vec::new();
         for folder in &self.runs {

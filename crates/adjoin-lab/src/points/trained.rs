@@ -7,7 +7,6 @@ use crate::{
     Error, Result,
     checkpoint::{self, Checkpoint},
     export::field,
-    plan::Layered,
     run,
 };
 use adjoin_data::points::PointDataset;
@@ -51,11 +50,6 @@ impl PointsTrained {
         self.record.run.seeds.iter().map(|seed| seed.seed).collect()
     }
 
-    /// Name of the network.
-    pub fn backbone(&self) -> String {
-        self.config.backbone_name()
-    }
-
     /// The model of the best epoch of a seed.
     ///
     /// # Errors
@@ -81,8 +75,8 @@ impl PointsTrained {
     /// # Errors
     /// As [`model`](Self::model).
     pub fn predictions(&self, seed: u64) -> Result<String> {
-        let name = |class: u32| self.dataset.class_names.get(class as usize).map(|c| field(c));
-        let name = |class| name(class).unwrap_or_default();
+        let names = &self.dataset.class_names;
+        let name = |class: u32| names.get(class as usize).map_or_else(String::new, |c| field(c));
         let mut out = String::from("cloud,class,predicted,probability\n");
         let clouds = chosen(&self.dataset, &self.dataset.split.test);
         for (cloud, found) in clouds.iter().zip(self.test(seed)?.predictions) {

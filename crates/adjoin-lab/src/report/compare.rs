@@ -25,7 +25,11 @@ pub type Group = Vec<usize>;
 
 /// The learner that leaves the graph as it is.
 fn plain(record: &RunRecord) -> &'static str {
-    if record.task == "trajectory" { "kernel" } else { "none" }
+    match record.task.as_str() {
+        "trajectory" => "kernel",
+        "points" => "knn",
+        _ => "none",
+    }
 }
 
 /// Names the runs, puts the comparable ones into groups and pairs each with its baseline: the same

@@ -6,11 +6,16 @@ function binName(histogram, bin) {
   return histogram.width === 1 ? String(first) : `${first} to ${first + histogram.width - 1}`;
 }
 
+const given = (graph) => graph.input !== null;
+
 function degreeChart(place, graph, readout) {
   const { input, learned } = graph.degrees;
   const noun = graph.has_k ? "learned k" : "learned graph";
-  const describe = (bin) =>
-    `degree ${binName(graph.degrees, bin)}: ${plural(input[bin], graph.noun)} ${graph.input}, ${learned[bin]} with ${noun}`;
+  // Where nothing is given, there is nothing to compare with.
+  const series = given(graph) ? [["input", input], ["learned", learned]] : [["learned", learned]];
+  const describe = (bin) => (given(graph)
+    ? `degree ${binName(graph.degrees, bin)}: ${plural(input[bin], graph.noun)} ${graph.input}, ${learned[bin]} with ${noun}`
+    : `degree ${binName(graph.degrees, bin)}: ${plural(learned[bin], graph.noun)}`);
   const state = { at: null };
   let shades = [];
 
@@ -25,7 +30,7 @@ function degreeChart(place, graph, readout) {
     const x = scale(0, input.length, left, right);
     const y = scale(0, yTicks[yTicks.length - 1], bottom, top);
     const room = x(1) - x(0);
-    const bar = (room * 0.76) / 2;
+    const bar = (room * 0.76) / series.length;
     const every = Math.max(1, Math.ceil(26 / room));
     const rect = (kind, bin, n, offset) =>
       svg("rect", { class: `bar ${kind}`, x: x(bin) + room * 0.12 + offset, width: Math.max(bar, 0.5), y: y(n), height: bottom - y(n) });
@@ -34,11 +39,11 @@ function degreeChart(place, graph, readout) {
     const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, height }, shades,
       axes({ x: (bin) => x(bin + 0.5), y, xTicks: labelled, yTicks, left, right, bottom, yFormat: String,
         xFormat: (bin) => `${bin * graph.degrees.width}${bin === input.length - 1 ? "+" : ""}` }),
-      input.map((n, bin) => [rect("input", bin, n, 0), rect("learned", bin, learned[bin], bar)]),
+      series.map(([kind, counts], at) => counts.map((n, bin) => rect(kind, bin, n, at * bar))),
       svg("text", { class: "tick", x: right, y: height - 6, "text-anchor": "end", "aria-hidden": "true" }, "degree"),
       svg("text", { class: "tick", x: left - 8, y: 12, "text-anchor": "end", "aria-hidden": "true" }, `${graph.noun}s`));
     scrub(root, {
-      label: `Number of ${graph.noun}s by degree, given and learned. Arrow keys read the bars.`,
+      label: `Number of ${graph.noun}s by degree. Arrow keys read the bars.`,
       count: input.length,
       position: (px) => Math.floor(x.invert((px / root.clientWidth) * width || 0)),
       current: () => state.at,
@@ -55,12 +60,13 @@ function degreeChart(place, graph, readout) {
 function degreeTable(graph) {
   const { input, learned } = graph.degrees;
   const row = (bin) => html("tr", {}, html("th", { scope: "row" }, binName(graph.degrees, bin)),
-    html("td", { class: "r num" }, String(input[bin])), html("td", { class: "r num" }, String(learned[bin])));
+    given(graph) ? html("td", { class: "r num" }, String(input[bin])) : null, html("td", { class: "r num" }, String(learned[bin])));
   return html("details", { class: "table-alternative" }, html("summary", {}, "The same as a table"),
     html("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "The bars as a table" },
       html("table", { class: "plain" },
         html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Degree"),
-          html("th", { scope: "col", class: "r" }, `A ${graph.noun} ${graph.input}`), html("th", { scope: "col", class: "r" }, "Learned"))),
+          given(graph) ? html("th", { scope: "col", class: "r" }, `A ${graph.noun} ${graph.input}`) : null,
+          html("th", { scope: "col", class: "r" }, given(graph) ? "Learned" : `${graph.noun[0].toUpperCase()}${graph.noun.slice(1)}s`))),
         html("tbody", {}, input.map((_, bin) => row(bin))))));
 }
 

@@ -8,10 +8,12 @@ mod compare;
 mod graph;
 mod measure;
 mod payload;
+mod points;
 mod table;
 mod text;
 mod trajectory;
 
+pub use points::render_points;
 pub use trajectory::render_trajectories;
 
 use crate::record::RunRecord;
@@ -102,11 +104,6 @@ pub fn render(runs: &[RunRecord]) -> Result<String, ReportError> {
         scripts: &SCRIPTS,
     };
     Ok(page(&runs, &groups, &parts))
-}
-
-/// The page for runs of point clouds, in the order given.
-pub fn render_points(records: &[crate::points::PointsRecord]) -> Result<String, ReportError> {
-    render(&records.iter().map(|record| record.run.clone()).collect::<Vec<_>>())
 }
 
 /// What a page on one task has that those on others have not.

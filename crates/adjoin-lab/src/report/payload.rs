@@ -3,6 +3,7 @@
 use super::compare::Run;
 use super::graph::{self, Explorer};
 use super::measure::Measure;
+use crate::points::{CloudRecord, PointsRecord};
 use crate::record::{DegreeHistogram, SeedRecord};
 use crate::trajectory::{SceneRecord, TrajectoryRecord};
 use serde::Serialize;
@@ -20,6 +21,10 @@ pub struct Payload<'a> {
     scenes: Vec<&'a [SceneRecord]>,
     /// Seconds between their steps.
     seconds: f64,
+    /// Test clouds of each run of point clouds, in the order of the runs.
+    clouds: Vec<&'a [CloudRecord]>,
+    /// Degrees of each layer of each of them.
+    layers: Vec<Vec<GraphData<'a>>>,
 }
 
 /// How the page writes what runs are measured by.
@@ -46,9 +51,10 @@ struct GraphData<'a> {
     /// Whether the learner has a k, or neighbours were counted.
     has_k: bool,
     degrees: DegreeHistogram,
-    /// What is counted, and how its two degrees are called.
+    /// What is counted.
     noun: &'a str,
-    input: &'a str,
+    /// How its given degree is called, if there is one beside the learned.
+    input: Option<&'a str>,
     explorer: Option<Explorer<'a>>,
 }
 
@@ -75,17 +81,11 @@ pub fn payload<'a>(runs: &'a [Run<'a>], limit: usize) -> Payload<'a> {
             has_k: !g.degrees.is_empty(),
             degrees: graph::histogram(g),
             noun: "node",
-            input: "in the input",
+            input: Some("in the input"),
             explorer: Some(graph::explorer(g, limit)),
         })
     });
-    Payload {
-        measure: measure(runs),
-        runs: run_data(runs),
-        graphs: graphs.collect(),
-        scenes: Vec::new(),
-        seconds: 0.0,
-    }
+    Payload { graphs: graphs.collect(), ..curves_alone(runs) }
 }
 
 /// Collects what the charts of runs on trajectories need.
@@ -95,15 +95,47 @@ pub fn trajectories<'a>(runs: &'a [Run<'a>], records: &'a [TrajectoryRecord]) ->
         has_k: record.has_k,
         degrees: record.degrees.clone(),
         noun: "place",
-        input: "with so many others in the frame",
+        input: Some("with so many others in the frame"),
         explorer: None,
     };
     Payload {
-        measure: measure(runs),
-        runs: run_data(runs),
         graphs: runs.iter().zip(records).map(graph).collect(),
         scenes: records.iter().map(|record| record.scenes.as_slice()).collect(),
         seconds: records.first().map_or(0.0, |record| record.seconds_per_step),
+        ..curves_alone(runs)
+    }
+}
+
+/// Collects what the charts of runs on point clouds need.
+pub fn points<'a>(runs: &'a [Run<'a>], records: &'a [PointsRecord]) -> Payload<'a> {
+    let layers = |(run, record): (&'a Run, &PointsRecord)| -> Vec<GraphData<'a>> {
+        let layer = |degrees: &DegreeHistogram| GraphData {
+            name: &run.label,
+            has_k: record.has_k,
+            degrees: degrees.clone(),
+            noun: "point",
+            input: None,
+            explorer: None,
+        };
+        record.layers.iter().map(layer).collect()
+    };
+    Payload {
+        clouds: records.iter().map(|record| record.clouds.as_slice()).collect(),
+        layers: runs.iter().zip(records).map(layers).collect(),
+        ..curves_alone(runs)
+    }
+}
+
+/// What any page needs.
+fn curves_alone<'a>(runs: &'a [Run]) -> Payload<'a> {
+    Payload {
+        measure: measure(runs),
+        runs: run_data(runs),
+        graphs: Vec::new(),
+        scenes: Vec::new(),
+        seconds: 0.0,
+        clouds: Vec::new(),
+        layers: Vec::new(),
     }
 }
 

@@ -179,6 +179,48 @@ pub fn comparison(runs: &[Run], groups: &[Group]) -> String {
     out
 }
 
+/// A row of a small table.
+pub struct Line {
+    /// Its heading, in HTML.
+    name: String,
+    class: String,
+    cells: Vec<String>,
+}
+
+/// A row on a run, in its colour.
+pub fn run_line(at: usize, run: &Run, cells: Vec<String>) -> Line {
+    let name = format!(r#"<span class="key" aria-hidden="true"></span>{}"#, escape(&run.name));
+    Line { name, class: format!("run-{}", at % 6), cells }
+}
+
+/// A row on what was not trained.
+pub fn untrained_line(name: &str, cells: Vec<String>) -> Line {
+    Line { name: escape(name), class: "untrained".into(), cells }
+}
+
+/// A table of numbers whose rows become cards on narrow screens; `first` and `titles` head the columns.
+pub fn cards(class: &str, caption: &str, first: &str, titles: &[&str], lines: &[Line]) -> String {
+    let mut out = format!(
+        r#"<table class="cards {class}" role="table"><caption>{caption}</caption><thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">{first}</th>"#
+    );
+    for title in titles {
+        let _ = write!(out, r#"<th role="columnheader" scope="col" class="r">{title}</th>"#);
+    }
+    out.push_str("</tr></thead><tbody role=\"rowgroup\">");
+    for Line { name, class, cells } in lines {
+        let _ = write!(
+            out,
+            r#"<tr role="row" class="{class}"><th role="rowheader" scope="row">{name}</th>"#
+        );
+        for (title, cell) in titles.iter().zip(cells) {
+            let _ =
+                write!(out, r#"<td role="cell" class="r num" data-label="{title}">{cell}</td>"#);
+        }
+        out.push_str("</tr>");
+    }
+    out + "</tbody></table>\n"
+}
+
 /// What the time in the table is of.
 fn time_word(record: &RunRecord) -> &'static str {
     if record.task == "trajectory" { "Time an epoch" } else { "Time a step" }

@@ -74,7 +74,7 @@ pub fn count(n: usize, noun: &str) -> String {
 
 /// How a known name is usually spelt; others stay as they are.
 pub fn spelling(name: &str) -> String {
-    const KNOWN: [(&str, &str); 29] = [
+    const KNOWN: [(&str, &str); 34] = [
         ("cora", "Cora"),
         ("citeseer", "Citeseer"),
         ("pubmed", "Pubmed"),
@@ -102,6 +102,11 @@ pub fn spelling(name: &str) -> String {
         ("zara1", "Zara1"),
         ("zara2", "Zara2"),
         ("sdd", "SDD"),
+        ("dgcnn", "DGCNN"),
+        ("resgcn", "ResGCN"),
+        ("shapes", "generated shapes"),
+        ("modelnet40", "ModelNet40"),
+        ("points", "classification of point clouds"),
         ("node", "node classification"),
         ("trajectory", "trajectory prediction"),
     ];

@@ -6,14 +6,13 @@ use super::{
     fill,
     measure::Measure,
     page, payload,
-    table::comparison,
+    table::{Line, cards, comparison, run_line, untrained_line},
     text::escape,
 };
 use crate::{
     record::{EpochRecord, RunRecord, SeedRecord},
     trajectory::{Displacement, Scores, TrajectoryRecord, TrajectorySeedRecord},
 };
-use std::fmt::Write;
 
 const SECTIONS: &str = include_str!("trajectory.html");
 const SCRIPTS: [&str; 2] = [include_str!("degrees.js"), include_str!("scenes.js")];
@@ -112,25 +111,8 @@ fn view(record: &TrajectoryRecord) -> RunRecord {
 fn all_errors(runs: &[Run], records: &[TrajectoryRecord], group: &[usize]) -> String {
     let Some(&first) = group.first() else { return String::new() };
     let first = &records[first];
-    let mut out = format!(
-        r#"<table class="cards errors" role="table"><caption>All test errors on the same scenes, ADE / FDE in metres, best of {} samples; lower is better</caption><thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Prediction</th>"#,
-        first.samples
-    );
-    for (way, _) in WAYS {
-        let _ = write!(out, r#"<th role="columnheader" scope="col" class="r">{way}</th>"#);
-    }
-    out.push_str("</tr></thead><tbody role=\"rowgroup\">");
-    let mut line = |name: &str, class: &str, cells: [String; 3]| {
-        let _ = write!(
-            out,
-            r#"<tr role="row" class="{class}"><th role="rowheader" scope="row">{name}</th>"#
-        );
-        for ((way, _), cell) in WAYS.iter().zip(cells) {
-            let _ = write!(out, r#"<td role="cell" class="r num" data-label="{way}">{cell}</td>"#);
-        }
-        out.push_str("</tr>");
-    };
     let measure = Measure::of_task(&first.task);
+    let mut lines: Vec<Line> = Vec::new();
     for &at in group {
         let record = &records[at];
         let number = |pick: &dyn Fn(&Scores) -> f64| {
@@ -139,9 +121,7 @@ fn all_errors(runs: &[Run], records: &[TrajectoryRecord], group: &[usize]) -> St
         let cells = WAYS.map(|(_, way)| {
             format!("{} / {}", number(&|scores| way(scores).ade), number(&|s| way(s).fde))
         });
-        let name =
-            format!(r#"<span class="key" aria-hidden="true"></span>{}"#, escape(&runs[at].name));
-        line(&name, &format!("run-{}", at % 6), cells);
+        lines.push(run_line(at, &runs[at], cells.to_vec()));
     }
     for (name, scores) in [
         ("Everybody walks straight on", &first.baselines.constant_velocity),
@@ -151,9 +131,13 @@ fn all_errors(runs: &[Run], records: &[TrajectoryRecord], group: &[usize]) -> St
             let Displacement { ade, fde } = way(scores);
             format!("{} / {}", measure.number(ade), measure.number(fde))
         });
-        line(name, "untrained", cells);
+        lines.push(untrained_line(name, cells.to_vec()));
     }
-    out + "</tbody></table>\n"
+    let caption = format!(
+        "All test errors on the same scenes, ADE / FDE in metres, best of {} samples; lower is better",
+        first.samples
+    );
+    cards("errors", &caption, "Prediction", &WAYS.map(|(way, _)| way), &lines)
 }
 
 fn degree_panel(at: usize, run: &Run, record: &TrajectoryRecord) -> String {
