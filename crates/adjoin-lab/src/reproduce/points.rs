@@ -16,7 +16,7 @@ use crate::{
 const DATASET: &str = "modelnet40";
 
 /// Clouds of every class to train, to choose and to test with, in the reduced setting.
-const REDUCED_CLOUDS: [usize; 3] = [40, 10, 20];
+const REDUCED_CLOUDS: [usize; 3] = [32, 8, 20];
 
 /// Published mean and deviation of the degree, and accuracy in per cent.
 fn published(backbone: &str, learner: &str) -> Option<([f64; 2], f64)> {

@@ -134,14 +134,13 @@ fn heading(folder: &RunFolder<PointsConfig>, dataset: &PointDataset) -> String {
 
 /// Neighbours of a point by layer, at the best epoch, mean and deviation over the points; seeds averaged.
 fn degrees(records: &[RunRecord]) -> String {
-    let of = |record: &RunRecord| -> Vec<[f64; 2]> { record.degrees() };
-    let layers = records.iter().map(|record| of(record).len()).max().unwrap_or(0);
+    let layers = records.iter().map(|record| record.degrees().len()).max().unwrap_or(0);
     let mut rows = vec![vec!["neighbours".to_string()]];
     rows[0].extend((1..=layers).map(|layer| format!("layer {layer}")));
     for record in records {
         let mut row = vec![record.learner.clone()];
         row.extend(
-            of(record).iter().map(|[mean, deviation]| format!("{mean:.1} ± {deviation:.1}")),
+            record.degrees().iter().map(|[mean, deviation]| format!("{mean:.1} ± {deviation:.1}")),
         );
         row.resize(layers + 1, "-".into());
         rows.push(row);
