@@ -227,11 +227,21 @@ fn an_output_that_cannot_be_made_is_an_error() {
 #[test]
 #[cfg(unix)]
 fn a_run_that_is_interrupted_can_be_resumed() {
+    interrupted("learner.dgg.agreement=false", "seed-0.safetensors");
+}
+
+#[test]
+fn a_run_that_is_interrupted_while_its_guide_is_trained_can_be_resumed() {
+    interrupted("learner.dgg.agreement=true", "guide/seed-0.safetensors");
+}
+
+fn interrupted(setting: &str, checkpoint: &str) {
     let folder = tempfile::tempdir().unwrap();
     let dataset = graph(folder.path(), 0);
     let mut child = adjoin(folder.path())
         .args(["train", "--dataset", dataset.to_str().unwrap(), "--learner", "dgg", "--seeds", "2"])
         .args(["--set", "train.epochs=10000000", "--set", "train.patience=0", "--out", "long"])
+        .args(["--set", setting])
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
@@ -248,7 +258,7 @@ fn a_run_that_is_interrupted_can_be_resumed() {
     assert!(rest.contains("adjoin train --resume long.partial"), "{rest}");
     let work = folder.path().join("long.partial");
     assert!(!folder.path().join("long").exists());
-    assert!(work.join("seed-0.safetensors").exists());
+    assert!(work.join(checkpoint).exists());
     assert!(!work.join("record.json").exists());
 
     // The same name again is refused, and what is there stays.

@@ -110,7 +110,8 @@ impl Conv for EdgeConv {
         let topology = graph.topology();
         let (scale, shift) = (self.scale.val(), self.shift.val());
         let (slope, epsilon) = (self.slope, self.epsilon);
-        // First: it refuses layers without outputs, which Burn cannot stack.
+        // First: layers without outputs are refused, which Burn cannot stack.
+        ops::channels(topology, &p, &q)?;
         let extremes = match graph.is_uniform() {
             true => Some(ops::edgeconv_extremes(topology, &p, &q, &scale)?),
             false => None,

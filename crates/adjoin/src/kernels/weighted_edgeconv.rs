@@ -170,8 +170,8 @@ impl<T: Real, const SHIFTED: bool> Channels for Best<'_, T, SHIFTED> {
                 best[l] = if better { value } else { best[l] };
             }
         }
-        for l in 0..L {
-            best[l] = if best[l] > T::ZERO { best[l] } else { best[l] * slope };
+        for value in &mut best {
+            *value = if *value > T::ZERO { *value } else { *value * slope };
         }
         self.out[first..first + L].copy_from_slice(&best);
         self.chosen[first..first + L].copy_from_slice(&chosen);

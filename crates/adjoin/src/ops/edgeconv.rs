@@ -103,7 +103,7 @@ impl Op<4> for Normalise {
 }
 
 /// Checks `p` and `q` against the graph and gives the number of channels.
-pub(super) fn channels(topology: &Csr, p: &Tensor<2>, q: &Tensor<2>) -> Result<usize> {
+pub(crate) fn channels(topology: &Csr, p: &Tensor<2>, q: &Tensor<2>) -> Result<usize> {
     let [nodes, width] = p.dims();
     if nodes != topology.columns() || width == 0 {
         let expected = [topology.columns(), width.max(1)];

@@ -29,6 +29,7 @@ pub use attention::{Attention, attention};
 pub(crate) use bridge::{check_finite, to_f64};
 pub use candidates::candidates;
 pub use dropout::dropout;
+pub(crate) use edgeconv::channels;
 pub use edgeconv::{edgeconv, edgeconv_extremes, edgeconv_normalise, edgeconv_statistics};
 pub use elu::elu;
 pub use gru::gru;
