@@ -178,8 +178,8 @@ fn wrong_words_are_explained() {
     assert!(error.contains("did you mean `epochs`"), "{error}");
     let error = fail(place, &["train", "--learner", "magic"], 2);
     assert!(error.contains("magic") && error.contains("dgg"), "{error}");
-    let error = fail(place, &["train", "--task", "points"], 2);
-    assert!(error.contains("--task node"), "{error}");
+    let error = fail(place, &["train", "--task", "poems"], 2);
+    assert!(error.contains("poems") && error.contains("points"), "{error}");
     let error = fail(place, &["train", "--split", "ratio:0.9/0.9/0.9"], 2);
     assert!(error.contains("ratio"), "{error}");
     let error = fail(place, &["train", "--set", "train.epochs=0"], 2);
