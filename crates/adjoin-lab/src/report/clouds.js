@@ -118,8 +118,9 @@ function clouds() {
     const { clouds: list, cloud, at } = shown();
     const [low, high] = cloudRange(list, at);
     const degrees = cloud.degrees[at];
-    const verdict = cloud.class === cloud.predicted ? "right" : "wrong";
-    const guess = `predicted ${cloud.predicted} with ${Math.round(100 * cloud.probability)} %, ${verdict}`;
+    const right = cloud.class === cloud.predicted;
+    byId("cloud-title").textContent = `${cloud.class}, ${right ? "recognised" : `taken for ${cloud.predicted}`}`;
+    const guess = `predicted ${cloud.predicted} with ${Math.round(100 * cloud.probability)} %, ${right ? "right" : "wrong"}`;
     const words = `${cloud.class}, ${guess}; layer ${at + 1}: ${brief(meanOf(degrees))} ± ${brief(deviationOf(degrees))} neighbours`;
     byId("cloud-readout").textContent = words;
     canvas.setAttribute("aria-label", `${cloud.name}, ${plural(cloud.points.length, "point")}: ${words}`);
