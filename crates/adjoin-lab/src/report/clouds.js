@@ -46,7 +46,7 @@ function drawCloud(canvas, cloud, layer, [low, high], view) {
   const pen = canvas.getContext("2d");
   pen.scale(dense, dense);
   pen.clearRect(0, 0, size, size);
-  const reach = Math.max(1e-6, ...cloud.points.map((point) => Math.hypot(...point)));
+  const reach = cloud.points.reduce((most, point) => Math.max(most, Math.hypot(...point)), 1e-6);
   const zoom = (0.94 * size) / 2 / reach;
   const colours = ramp(64);
   const colour = (degree) => colours[high > low ? Math.round(clamp((degree - low) / (high - low), 0, 1) * 63) : 32];
