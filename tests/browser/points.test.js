@@ -58,6 +58,8 @@ describe("content", () => {
     const words = await readout(page);
     assert.ok(words.startsWith(`${cloud.class}, predicted ${cloud.predicted} with `), words);
     assert.match(words, cloud.class === cloud.predicted ? /right/ : /wrong/);
+    const title = await page.locator("#cloud-title").innerText();
+    assert.equal(title, `${cloud.class}, ${cloud.class === cloud.predicted ? "recognised" : `taken for ${cloud.predicted}`}`);
     const mean = cloud.degrees[0].reduce((sum, k) => sum + k, 0) / cloud.degrees[0].length;
     assert.ok(words.includes(`layer 1: ${Number(mean.toPrecision(3))} ±`), words);
     const { painted, colours } = await picture(page);

@@ -16,11 +16,14 @@ pub struct CloudRecord {
     pub predicted: String,
     /// The probability of that class.
     pub probability: f32,
-    /// The points that the model was given.
+    /// The points that the model was given, or some of them.
     pub points: Vec<Point>,
-    /// Neighbours of every point, itself included, layer by layer.
+    /// Neighbours of each of these points, itself included, layer by layer.
     pub degrees: Vec<Vec<f32>>,
 }
+
+/// Points of a record; of larger clouds, points spread evenly over their list.
+const MOST_POINTS: usize = 2048;
 
 /// What a model without autodiff makes of some clouds of a dataset, with `points` of their points.
 ///
@@ -40,13 +43,19 @@ pub fn inspect(
         let guess = predictions(&output.logits, &[cloud.class]).pop();
         let values: Vec<f32> = batch.points.to_data().iter::<f32>().collect();
         let (places, _) = values.as_chunks::<3>();
-        let rounded = |layer: &Vec<f64>| layer.iter().map(|k| to_hundredths(*k)).collect();
+        let stride = places.len().div_ceil(MOST_POINTS).max(1);
+        let rounded =
+            |layer: &Vec<f64>| layer.iter().step_by(stride).map(|k| to_hundredths(*k)).collect();
         Ok(CloudRecord {
             name: cloud.name.clone(),
             class: name(cloud.class),
             predicted: guess.map_or_else(String::new, |guess| name(guess.predicted)),
             probability: guess.map_or(0.0, |guess| to_ten_thousandths(guess.probability as f32)),
-            points: places.iter().map(|place| place.map(to_ten_thousandths)).collect(),
+            points: places
+                .iter()
+                .step_by(stride)
+                .map(|place| place.map(to_ten_thousandths))
+                .collect(),
             degrees: output.degrees.iter().map(rounded).collect(),
         })
     };

@@ -46,7 +46,7 @@ function drawCloud(canvas, cloud, layer, [low, high], view) {
   const pen = canvas.getContext("2d");
   pen.scale(dense, dense);
   pen.clearRect(0, 0, size, size);
-  const reach = Math.max(1e-6, ...cloud.points.map((point) => Math.hypot(...point)));
+  const reach = cloud.points.reduce((most, point) => Math.max(most, Math.hypot(...point)), 1e-6);
   const zoom = (0.94 * size) / 2 / reach;
   const colours = ramp(64);
   const colour = (degree) => colours[high > low ? Math.round(clamp((degree - low) / (high - low), 0, 1) * 63) : 32];
@@ -118,8 +118,9 @@ function clouds() {
     const { clouds: list, cloud, at } = shown();
     const [low, high] = cloudRange(list, at);
     const degrees = cloud.degrees[at];
-    const verdict = cloud.class === cloud.predicted ? "right" : "wrong";
-    const guess = `predicted ${cloud.predicted} with ${Math.round(100 * cloud.probability)} %, ${verdict}`;
+    const right = cloud.class === cloud.predicted;
+    byId("cloud-title").textContent = `${cloud.class}, ${right ? "recognised" : `taken for ${cloud.predicted}`}`;
+    const guess = `predicted ${cloud.predicted} with ${Math.round(100 * cloud.probability)} %, ${right ? "right" : "wrong"}`;
     const words = `${cloud.class}, ${guess}; layer ${at + 1}: ${brief(meanOf(degrees))} ± ${brief(deviationOf(degrees))} neighbours`;
     byId("cloud-readout").textContent = words;
     canvas.setAttribute("aria-label", `${cloud.name}, ${plural(cloud.points.length, "point")}: ${words}`);
