@@ -1,24 +1,9 @@
 //! The public recordings as published, when `ADJOIN_DATA` says where they are.
 
-use std::path::{Path, PathBuf};
+mod common;
 
-use adjoin_data::Locations;
 use adjoin_data::trajectory::{TrajectoryDataset, list, load};
-
-/// Where to look, or `None` after saying which test is skipped.
-fn data(test: &str) -> Option<Locations> {
-    let folder =
-        std::env::var_os("ADJOIN_DATA").filter(|value| !value.is_empty()).map(PathBuf::from);
-    if folder.is_none() {
-        println!("skipped: {test}: ADJOIN_DATA not set");
-    }
-    // Cargo runs tests in the crate's folder, but a relative path was meant from the workspace's.
-    let folder = folder.map(|path| match path.is_relative() && !path.exists() {
-        true => Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path),
-        false => path,
-    });
-    folder.map(|folder| Locations { data_dir: Some(folder), ..Locations::default() })
-}
+use common::data;
 
 fn paths(dataset: &TrajectoryDataset) -> [usize; 3] {
     dataset.parts().map(|(_, scenes)| scenes.iter().map(|scene| scene.agents.len()).sum())
