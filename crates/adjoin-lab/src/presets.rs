@@ -1,8 +1,9 @@
 //! Settings that were measured to work, in files that can be read and copied.
 //!
-//! A preset is put together from up to four files of `presets/`, later ones overriding earlier ones:
-//! the backbone's, the dataset's for that backbone, the learner's, and `consistency.toml` when the
-//! learner's name ends in `+consistency`. Each is a configuration file of its own.
+//! A preset is put together from files of `presets/`, later ones overriding earlier ones: the backbone's,
+//! the dataset's for that backbone, the learner's, the learner's for the backbone, for the dataset and for
+//! both, and `consistency.toml` when the learner's name ends in `+consistency`. Most of these do not exist;
+//! each that does is a configuration file of its own.
 
 use crate::{Config, Error, LearnerConfig, Result};
 use adjoin::conv::{BackboneConfig, BackboneKind};
@@ -24,6 +25,9 @@ const FILES: &[(&str, &str)] = presets![
     "pubmed-gcnii",
     "dgm",
     "dgg",
+    "dgg-gcnii",
+    "pubmed-dgg",
+    "citeseer-gat-dgg",
     "dgg-star",
     "knn",
     "pagerank",
@@ -58,21 +62,29 @@ pub fn config(dataset: &str, backbone: &str, learner: &str) -> Result<Config> {
         learner: LearnerConfig::named(base)?,
         ..Config::default()
     };
-    let of_dataset = format!("{dataset}-{backbone}");
-    let mut names = vec![backbone, of_dataset.as_str()];
-    if base == "dgg-star" {
-        names.push("dgg");
-    }
-    names.push(base);
-    if consistent {
-        names.push("consistency");
-    }
-    for name in names {
+    for name in names(dataset, backbone, base, consistent) {
         if let Some((_, text)) = FILES.iter().find(|(file, _)| *file == name) {
             config = Config::from_toml(&format!("preset {name}.toml"), text, &config)?;
         }
     }
     Ok(config)
+}
+
+/// Names of the files of a preset, whether they exist or not, in their order.
+fn names(dataset: &str, backbone: &str, learner: &str, consistent: bool) -> Vec<String> {
+    let mut names = vec![backbone.to_string(), format!("{dataset}-{backbone}")];
+    // DGG* is the generator with one more loss.
+    let learners = if learner == "dgg-star" { &["dgg", learner][..] } else { &[learner] };
+    for learner in learners {
+        names.extend([
+            learner.to_string(),
+            format!("{learner}-{backbone}"),
+            format!("{dataset}-{learner}"),
+            format!("{dataset}-{backbone}-{learner}"),
+        ]);
+    }
+    names.extend(consistent.then(|| "consistency".to_string()));
+    names
 }
 
 #[cfg(test)]
@@ -88,11 +100,10 @@ mod tests {
                 for learner in LEARNERS {
                     config(dataset, backbone, learner).unwrap();
                     config(dataset, backbone, &format!("{learner}+consistency")).unwrap();
-                    used.extend([backbone.into(), learner.into(), format!("{dataset}-{backbone}")]);
+                    used.extend(names(dataset, backbone, learner, true));
                 }
             }
         }
-        used.insert("consistency".into());
         for (name, _) in FILES {
             assert!(used.contains(*name), "{name}.toml is never used");
         }

@@ -1,8 +1,8 @@
 //! The configuration of a run of point clouds, by names.
 //!
 //! A preset is put together from files of `presets/points/`, later ones overriding earlier ones: the
-//! backbone's, the dataset's (with its part for the backbone, if there is one), the learner's, and that of
-//! the learner for the backbone.
+//! backbone's, the dataset's (with its part for the backbone, if there is one), the learner's, and those of
+//! the learner for the backbone and for the dataset.
 
 use super::{PointNetworkConfig, PointsConfig, PointsRecord};
 use crate::{
@@ -32,6 +32,7 @@ const FILES: &[(&str, &str)] = presets![
     "dgm",
     "dgg",
     "dgg-resgcn",
+    "shapes-dgg",
     "reduced",
     "reduced-resgcn"
 ];
@@ -60,9 +61,10 @@ pub fn points_config(dataset: &str, backbone: &str, learner: &str) -> Result<Poi
         other => return unknown("--learner", other, &POINTS_LEARNERS),
     };
     let mut config = PointsConfig { network, learner: learner_config, ..PointsConfig::default() };
-    let (of_dataset, of_learner) =
-        (format!("{dataset}-{backbone}"), format!("{learner}-{backbone}"));
-    for name in [backbone, dataset, &of_dataset, learner, &of_learner] {
+    let [of_dataset, of_learner, of_both] =
+        [(dataset, backbone), (learner, backbone), (dataset, learner)]
+            .map(|(of, what)| format!("{of}-{what}"));
+    for name in [backbone, dataset, &of_dataset, learner, &of_learner, &of_both] {
         if let Some((_, text)) = FILES.iter().find(|(file, _)| *file == name) {
             config = settings::from_toml(&format!("preset points/{name}.toml"), text, &config)?;
         }
@@ -161,6 +163,7 @@ mod tests {
                     assert_eq!(config.backbone_name(), backbone);
                     used.extend([backbone, dataset, learner].map(String::from));
                     used.extend([dataset, learner].map(|part| format!("{part}-{backbone}")));
+                    used.insert(format!("{dataset}-{learner}"));
                 }
             }
         }

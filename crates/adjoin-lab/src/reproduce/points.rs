@@ -17,7 +17,7 @@ use serde::Serialize;
 const DATASET: &str = "modelnet40";
 
 /// Clouds of every class to train, to choose and to test with, in the reduced setting.
-const REDUCED_CLOUDS: [usize; 3] = [32, 8, 20];
+const REDUCED_CLOUDS: [usize; 3] = [24, 8, 20];
 
 /// A row of the table: accuracies, and how many neighbours points have.
 #[derive(Clone, Debug, Serialize)]

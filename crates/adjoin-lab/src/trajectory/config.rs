@@ -250,7 +250,8 @@ mod tests {
         for learner in ["kernel", "none", "dgm", "dgg"] {
             let config = TrajectoryConfig::named(learner).unwrap();
             assert!(config.relative, "{learner}");
-            assert_eq!(config.network.propagation == Propagation::Row, learner == "dgg");
+            assert_eq!(config.network.propagation, Propagation::Laplacian);
+            assert_eq!(config.graph == InputGraph::Kernel, ["kernel", "dgg"].contains(&learner));
         }
         let published = TrajectoryConfig::published();
         assert!(!published.relative && published.network.propagation == Propagation::Laplacian);

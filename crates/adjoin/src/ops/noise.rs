@@ -8,6 +8,7 @@ use crate::{
         Real,
         random::{Key, pair_gumbel},
         spmm::for_entries,
+        vectorise,
     },
 };
 use burn::tensor::{DType, Tensor};
@@ -27,11 +28,15 @@ pub fn gumbel_noise<const D: usize>(
     fn draw<T: Real>(pairs: &Csr, key: Key, symmetric: bool) -> Vec<T> {
         let mut out = vec![T::ZERO; pairs.edges()];
         for_entries(pairs, &mut out, 64, |i, columns, slots| {
-            for (slot, &j) in slots.iter_mut().zip(columns) {
-                *slot = pair_gumbel(key, symmetric, i as u32, j);
-            }
+            vectorise!(draw_row, (key, symmetric, i as u32, columns, slots));
         });
         out
+    }
+    #[inline(always)]
+    fn draw_row<T: Real>((key, symmetric, i, columns, slots): (Key, bool, u32, &[u32], &mut [T])) {
+        for (slot, &j) in slots.iter_mut().zip(columns) {
+            *slot = pair_gumbel(key, symmetric, i, j);
+        }
     }
     match like.dtype() {
         DType::F64 => constant(draw::<f64>(pairs, key, symmetric), [pairs.edges()], like),
