@@ -14,8 +14,9 @@ use burn::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The logarithm of the scale is kept within plus and minus this, as published.
-const LARGEST_LOG_SCALE: f64 = 5.0;
+/// The logarithm of the scale is kept within plus and minus this: published is 5, too little where
+/// neighbours are a few hundredths apart.
+const LARGEST_LOG_SCALE: f64 = 10.0;
 
 /// Settings of [`Dgm`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
