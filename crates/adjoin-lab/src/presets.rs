@@ -1,9 +1,9 @@
 //! Settings that were measured to work, in files that can be read and copied.
 //!
 //! A preset is put together from files of `presets/`, later ones overriding earlier ones: the backbone's,
-//! the dataset's for that backbone, the learner's, the learner's for the backbone, for the dataset and for
-//! both, and `consistency.toml` when the learner's name ends in `+consistency`. Most of these do not exist;
-//! each that does is a configuration file of its own.
+//! the dataset's for that backbone, the learner's, the learner's for the backbone, and `consistency.toml` when
+//! the learner's name ends in `+consistency`. Many of these do not exist; each that does is a configuration
+//! file of its own.
 
 use crate::{Config, Error, LearnerConfig, Result};
 use adjoin::conv::{BackboneConfig, BackboneKind};
@@ -26,8 +26,6 @@ const FILES: &[(&str, &str)] = presets![
     "dgm",
     "dgg",
     "dgg-gcnii",
-    "pubmed-dgg",
-    "citeseer-gat-dgg",
     "dgg-star",
     "knn",
     "pagerank",
@@ -76,12 +74,7 @@ fn names(dataset: &str, backbone: &str, learner: &str, consistent: bool) -> Vec<
     // DGG* is the generator with one more loss.
     let learners = if learner == "dgg-star" { &["dgg", learner][..] } else { &[learner] };
     for learner in learners {
-        names.extend([
-            learner.to_string(),
-            format!("{learner}-{backbone}"),
-            format!("{dataset}-{learner}"),
-            format!("{dataset}-{backbone}-{learner}"),
-        ]);
+        names.extend([learner.to_string(), format!("{learner}-{backbone}")]);
     }
     names.extend(consistent.then(|| "consistency".to_string()));
     names

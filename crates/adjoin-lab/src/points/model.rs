@@ -3,7 +3,8 @@
 use super::{CloudBatch, PointNetwork, PointsConfig};
 use crate::{AnyLearner, Result};
 use adjoin::{
-    Candidates, EdgeScores, Features, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared, ops,
+    Adjacency, Candidates, EdgeScores, Features, GraphInput, Key, LearnedGraph, Learner, Pass,
+    Prepared, ops,
 };
 use burn::{
     module::Module,
@@ -12,6 +13,9 @@ use burn::{
 
 /// Candidate pairs of all clouds of a batch are listed up to this many.
 const MOST_PAIRS: usize = 100_000_000;
+
+/// Edges of at most this weight are left out; four ranks beyond the learned degree weights are below it.
+const LEAST_WEIGHT: f32 = 1e-3;
 
 /// Learners of the graphs of all layers, and the network.
 ///
@@ -113,13 +117,22 @@ impl PointModel {
                 let pairs = ops::candidates(rule, None, Some(&detached), &batch.clouds)?;
                 let pairs = Candidates::Pairs(pairs.to_pairs(MOST_PAIRS)?);
                 let prepared = Prepared { candidates: Some(pairs), ..Prepared::default() };
-                learner.learn(&input.with_prepared(&prepared), pass)?
+                let graph = learner.learn(&input.with_prepared(&prepared), pass)?;
+                LearnedGraph { adjacency: chosen(&graph.adjacency)?, ..graph }
             }
             other => other.learn(&input, pass)?,
         };
         graph.adjacency = graph.adjacency.with_self_loops()?;
         Ok(graph)
     }
+}
+
+/// The edges that were chosen: candidates whose weight is next to nothing cannot win the maximum, but would
+/// count in the statistics of the messages, and cost as much as the others.
+fn chosen(graph: &Adjacency) -> Result<Adjacency> {
+    let weights = graph.weights().to_data().convert::<f32>();
+    let mut weights = weights.iter::<f32>();
+    Ok(graph.filter(|_, _| weights.next().is_some_and(|weight| weight > LEAST_WEIGHT))?)
 }
 
 fn degrees_of(graph: &LearnedGraph) -> Vec<f64> {
