@@ -19,8 +19,8 @@ use std::path::PathBuf;
 ///
 /// Tables: ablation (Table 1 of the paper, the parts of the generator), node (Table 2, node
 /// classification on Cora, Citeseer and Pubmed), trajectory (Tables 5 and 6, paths of pedestrians and
-/// basketball players) and points (Table 7, point clouds of ModelNet40; with --reduced in about half an hour
-/// on two cores, without in weeks). Rows are shown as they are finished; the result is Markdown.
+/// basketball players) and points (Table 7, point clouds of ModelNet40; with --reduced in under an hour on
+/// two cores, without in weeks). Rows are shown as they are finished; the result is Markdown.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

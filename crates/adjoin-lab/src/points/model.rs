@@ -127,8 +127,8 @@ impl PointModel {
     }
 }
 
-/// The edges that were chosen: candidates whose weight is next to nothing cannot win the maximum, but would
-/// count in the statistics of the messages, and cost as much as the others.
+/// The edges that were chosen. Candidates whose weight is next to nothing would count in the statistics of
+/// the messages, cost as much as the others and, where messages are scaled, put 0 into every maximum.
 fn chosen(graph: &Adjacency) -> Result<Adjacency> {
     let weights = graph.weights().to_data().convert::<f32>();
     let mut weights = weights.iter::<f32>();
@@ -143,5 +143,23 @@ fn degrees_of(graph: &LearnedGraph) -> Vec<f64> {
             let topology = graph.adjacency.topology();
             (0..topology.rows()).map(|row| topology.degree(row) as f64).collect()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adjoin::{Csr, SelfLoops};
+
+    #[test]
+    fn candidates_without_weight_are_no_neighbours() {
+        let pairs =
+            Csr::from_edges(3, 3, [(0, 1), (0, 2), (1, 0), (2, 1)], SelfLoops::Drop).unwrap();
+        let device = Device::flex();
+        let weights = Tensor::<1>::from_data([0.9, 1e-5, 0.2, 0.0], &device);
+        let kept = chosen(&Adjacency::new(pairs, weights).unwrap()).unwrap();
+        assert_eq!(kept.topology().iter().collect::<Vec<_>>(), [(0, 1), (1, 0)]);
+        let weights: Vec<f32> = kept.weights().to_data().convert::<f32>().iter::<f32>().collect();
+        assert_eq!(weights, [0.9, 0.2]);
     }
 }
