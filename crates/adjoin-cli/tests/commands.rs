@@ -152,6 +152,8 @@ fn cells_of_the_table_of_trajectories_are_kept() {
     assert!(error.contains("trajectory"), "{error}");
     let error = fail(place, &["reproduce", "trajectory", "--datasets", "cora"], 2);
     assert!(error.contains("zara1"), "{error}");
+    let error = fail(place, &["reproduce", "node", "--reduced"], 2);
+    assert!(error.contains("points"), "{error}");
     let Some(data) = std::env::var_os("ADJOIN_DATA").map(std::path::PathBuf::from) else {
         eprintln!("skipped: cells_of_the_table_of_trajectories_are_kept (ADJOIN_DATA is not set)");
         return;
@@ -168,5 +170,10 @@ fn cells_of_the_table_of_trajectories_are_kept() {
     let cell = place.join("cells/eth-social-stgcnn-dgg-1-epochs/record.json");
     let written = fs::metadata(&cell).unwrap().modified().unwrap();
     assert_eq!(rows(&succeed(place, &words)), rows(&first));
+    assert_eq!(fs::metadata(&cell).unwrap().modified().unwrap(), written);
+    // Fewer scenes are another cell.
+    let reduced = succeed(place, &[&words[..], &["--reduced"]].concat());
+    assert!(reduced.contains("at most 600, 150 and 300 scenes"), "{reduced}");
+    assert_ne!(rows(&reduced), rows(&first));
     assert_eq!(fs::metadata(&cell).unwrap().modified().unwrap(), written);
 }

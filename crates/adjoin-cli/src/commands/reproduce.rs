@@ -32,6 +32,8 @@ Examples:
       finished cells stay in the folder, and are not run again the next time
   adjoin reproduce trajectory --datasets sdd --learners kernel,dgg --epochs 10 --seeds 1
       a quick look; the result says that its settings are reduced
+  adjoin reproduce trajectory --reduced --datasets nba-atk-20,nba-def-20 --epochs 8 --seeds 3
+      basketball with at most 600 scenes to train with
   adjoin reproduce points --reduced
       fewer clouds, points and epochs, the same for every row; three seeds")]
 pub struct Reproduce {
@@ -41,7 +43,7 @@ pub struct Reproduce {
     /// Seeds of every row [default: 10; of points 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: Option<u64>,
-    /// The smaller setting of a table that has one (points)
+    /// The smaller setting of a table that has one: fewer clouds, points and epochs, or fewer scenes
     #[arg(long)]
     reduced: bool,
     /// Only these datasets, with commas between
@@ -84,8 +86,9 @@ impl Reproduce {
             let what = format!("--epochs and --keep are for the table {TRAJECTORY}");
             return Err(Failure::Usage(what));
         }
-        if !points && self.reduced {
-            return Err(Failure::Usage(format!("--reduced is for the table {POINTS}")));
+        if !(points || trajectories) && self.reduced {
+            let what = format!("--reduced is for the tables {TRAJECTORY} and {POINTS}");
+            return Err(Failure::Usage(what));
         }
         let seeds = self.seeds.unwrap_or(if points { 3 } else { 10 });
         let options = Options {

@@ -75,6 +75,18 @@ impl TrajectoryDataset {
         hex(&hasher.finalize()[..8])
     }
 
+    /// At most so many scenes to train, to choose and to test with, evenly spaced over each part: scenes that
+    /// follow each other share most of their frames.
+    #[must_use]
+    pub fn subset(mut self, counts: [usize; 3]) -> Self {
+        let parts = [&mut self.train, &mut self.valid, &mut self.test];
+        for (part, most) in parts.into_iter().zip(counts) {
+            let (all, count) = (part.len(), most.min(part.len()));
+            *part = (0..count).map(|at| part[at * all / count].clone()).collect();
+        }
+        self
+    }
+
     /// Checks that every part has scenes and every scene has all its steps, at finite places. Every
     /// loader here calls it, so it matters for datasets put together by hand.
     pub fn validate(&self) -> Result<()> {
@@ -153,6 +165,20 @@ mod tests {
         assert!(error(|d| d.test[0].positions[1][0] = f32::NAN).contains("not finite"));
         assert!(error(|d| d.test[0].agents.push(1)).contains("2 agents"));
         assert!(error(|d| d.seconds = 0.0).contains("positive"));
+    }
+
+    #[test]
+    fn a_subset_is_spread_over_every_part() {
+        let mut dataset = small();
+        let scene = dataset.train[0].clone();
+        let named = |at: usize| Scene { name: at.to_string(), ..scene.clone() };
+        dataset.train = (0..10).map(named).collect();
+        let fewer = dataset.clone().subset([4, 1, 9]);
+        let names: Vec<&str> = fewer.train.iter().map(|scene| scene.name.as_str()).collect();
+        assert_eq!(names, ["0", "2", "5", "7"]);
+        assert_eq!((fewer.valid.len(), fewer.test.len()), (1, 1));
+        assert_eq!(dataset.clone().subset([10, 1, 1]), dataset);
+        assert!(dataset.subset([0, 1, 1]).validate().is_err());
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub struct Options {
     pub epochs: Option<usize>,
     /// Where finished cells are kept, and taken from, for trajectories.
     pub keep: Option<PathBuf>,
-    /// The smaller setting, for point clouds.
+    /// The smaller setting, for point clouds and trajectories.
     pub reduced: bool,
 }
 

@@ -84,6 +84,8 @@ const GROUPS: [Group; 3] = [
 
 /// The original graph, which gains are over.
 const ORIGINAL: &str = "kernel";
+/// Scenes to train, to choose and to test with in the reduced setting, at most.
+const REDUCED_SCENES: [usize; 3] = [600, 150, 300];
 /// The learners of the tables; others are run when they are named.
 const LEARNERS: [&str; 3] = [ORIGINAL, "dgm", "dgg"];
 
@@ -175,6 +177,13 @@ pub fn run(
          of a scene (as DAG-Net counts); gains are over the graph `kernel`, seed by seed"
             .into(),
     ];
+    if options.reduced {
+        let [train, valid, test] = REDUCED_SCENES;
+        table.notes.push(format!(
+            "**reduced**: at most {train}, {valid} and {test} scenes to train, to choose and to test \
+             with, evenly spaced: to be compared with each other, not with the published numbers"
+        ));
+    }
     let mut add = |row: TrajectoryRow, table: &mut Table<TrajectoryRow>| {
         done(&row);
         table.rows.push(row);
@@ -187,7 +196,10 @@ pub fn run(
             {
                 continue;
             }
-            let dataset = load(case.dataset, &options.locations)?;
+            let mut dataset = load(case.dataset, &options.locations)?;
+            if options.reduced {
+                dataset = dataset.subset(REDUCED_SCENES);
+            }
             let mut of_case: Vec<Cell> = Vec::new();
             for &learner in &learners {
                 let (cell, note) = measure(case, &dataset, learner, options, observer)?;
@@ -380,7 +392,8 @@ fn measure(
         seeds: options.seeds.clone(),
         command: format!("adjoin reproduce {}", super::TRAJECTORY),
     };
-    let name = format!("{}-{}-{learner}-{epochs}-epochs", case.dataset, case.backbone);
+    let setting = if options.reduced { "-reduced" } else { "" };
+    let name = format!("{}-{}-{learner}-{epochs}-epochs{setting}", case.dataset, case.backbone);
     let folder = options.keep.as_ref().map(|keep| keep.join(name));
     if let Some(folder) = &folder
         && let Some(record) = kept(&folder.join(RECORD), &plan, &setup)?
