@@ -227,21 +227,23 @@ fn an_output_that_cannot_be_made_is_an_error() {
 #[test]
 #[cfg(unix)]
 fn a_run_that_is_interrupted_can_be_resumed() {
-    interrupted("learner.dgg.agreement=false", "seed-0.safetensors");
+    let settings = ["learner.dgg.agreement=false", "train.from_guide=false"];
+    interrupted(settings, "seed-0.safetensors");
 }
 
 #[test]
 fn a_run_that_is_interrupted_while_its_guide_is_trained_can_be_resumed() {
-    interrupted("learner.dgg.agreement=true", "guide/seed-0.safetensors");
+    let settings = ["learner.dgg.agreement=true", "train.from_guide=true"];
+    interrupted(settings, "guide/seed-0.safetensors");
 }
 
-fn interrupted(setting: &str, checkpoint: &str) {
+fn interrupted(settings: [&str; 2], checkpoint: &str) {
     let folder = tempfile::tempdir().unwrap();
     let dataset = graph(folder.path(), 0);
     let mut child = adjoin(folder.path())
         .args(["train", "--dataset", dataset.to_str().unwrap(), "--learner", "dgg", "--seeds", "2"])
         .args(["--set", "train.epochs=10000000", "--set", "train.patience=0", "--out", "long"])
-        .args(["--set", setting])
+        .args(["--set", settings[0], "--set", settings[1]])
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()

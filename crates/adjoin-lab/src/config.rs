@@ -53,6 +53,9 @@ pub struct TrainConfig {
     pub learner_decay: f64,
     /// Epochs on the input graph before the learner joins.
     pub warm_up: usize,
+    /// Whether the network starts from the weights of its guide, the same network trained on the input graph
+    /// to its own best epoch, instead of from fresh ones.
+    pub from_guide: bool,
     /// Rows of the features are scaled to sum 1.
     pub normalise_features: bool,
     /// Graphs drawn in every step.
@@ -99,6 +102,7 @@ impl Default for TrainConfig {
             rest_decay: 0.0,
             learner_decay: 5e-4,
             warm_up: 0,
+            from_guide: false,
             normalise_features: true,
             samples: 1,
             consistency: 0.0,
@@ -129,6 +133,17 @@ impl Config {
     /// As [`from_toml`](Self::from_toml).
     pub fn with_settings<'a>(&self, settings: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         settings::with_settings(self, settings)
+    }
+
+    /// Whether the network is trained on the input graph first, to guide the learner or to go on from there.
+    pub fn wants_guide(&self) -> bool {
+        self.train.from_guide || self.learner.wants_beliefs()
+    }
+
+    /// What that guide is trained with.
+    pub(crate) fn of_guide(&self) -> Self {
+        let train = TrainConfig { from_guide: false, ..self.train.clone() };
+        Self { learner: LearnerConfig::None, train, ..self.clone() }
     }
 
     /// The full configuration as a file that can be edited and given back.

@@ -1,9 +1,9 @@
 //! Settings that were measured to work, in files that can be read and copied.
 //!
 //! A preset is put together from files of `presets/`, later ones overriding earlier ones: the backbone's,
-//! the dataset's for that backbone, the learner's, the learner's for the backbone, and `consistency.toml` when
-//! the learner's name ends in `+consistency`. Many of these do not exist; each that does is a configuration
-//! file of its own.
+//! the dataset's for that backbone, the learner's, the dataset's for that learner, the learner's for the
+//! backbone and, when the learner's name ends in `+consistency`, `consistency.toml` and the dataset's for that learner with it. Many of these do not
+//! exist; each that does is a configuration file of its own.
 
 use crate::{Config, Error, LearnerConfig, Result};
 use adjoin::conv::{BackboneConfig, BackboneKind};
@@ -25,12 +25,16 @@ const FILES: &[(&str, &str)] = presets![
     "pubmed-gcnii",
     "dgm",
     "dgg",
+    "citeseer-dgg",
+    "pubmed-dgg",
+    "dgg-gat",
     "dgg-gcnii",
     "dgg-star",
     "knn",
     "pagerank",
     "dropedge",
     "consistency",
+    "citeseer-dgg-consistency",
 ];
 
 /// Names that `--backbone` takes.
@@ -74,9 +78,13 @@ fn names(dataset: &str, backbone: &str, learner: &str, consistent: bool) -> Vec<
     // DGG* is the generator with one more loss.
     let learners = if learner == "dgg-star" { &["dgg", learner][..] } else { &[learner] };
     for learner in learners {
-        names.extend([learner.to_string(), format!("{learner}-{backbone}")]);
+        names.extend([learner.to_string(), format!("{dataset}-{learner}")]);
+        names.push(format!("{learner}-{backbone}"));
     }
-    names.extend(consistent.then(|| "consistency".to_string()));
+    if consistent {
+        let of_dataset = learners.iter().map(|learner| format!("{dataset}-{learner}-consistency"));
+        names.extend(["consistency".to_string()].into_iter().chain(of_dataset));
+    }
     names
 }
 

@@ -121,6 +121,8 @@ fn training_goes_on_bit_for_bit_with_a_guide() {
     let LearnerConfig::Dgg(dgg) = &mut world.config.learner else { panic!() };
     dgg.agreement = true;
     resumes_bit_for_bit_in(&world, Some(4));
+    world.config.train.from_guide = true;
+    resumes_bit_for_bit_in(&world, Some(4));
 }
 
 #[test]

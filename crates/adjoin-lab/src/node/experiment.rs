@@ -2,7 +2,7 @@
 
 use super::{Best, NodeData, Trainer};
 use crate::{
-    Config, Error, LearnerConfig, Result,
+    Config, Error, Result,
     checkpoint::{self, Shelf},
     labels::SplitLabels,
     record::{EpochRecord, GraphRecord, RunRecord, SeedRecord},
@@ -114,7 +114,7 @@ impl Experiment<'_> {
         let SplitLabels { training, validation, test } = labels;
         let mut trainer = Trainer::new(self.config, data, training, validation, seed, device)?;
         let mut before = Duration::ZERO;
-        if self.config.learner.wants_beliefs() {
+        if self.config.wants_guide() {
             let (guide, elapsed) = self.guide(seed, data, labels, device, observer, shelf)?;
             trainer.guided_by(guide)?;
             before = elapsed;
@@ -150,7 +150,7 @@ impl Experiment<'_> {
         observer: &dyn Observer,
         shelf: Option<&Shelf<Config>>,
     ) -> Result<(Backbone, Duration)> {
-        let config = Config { learner: LearnerConfig::None, ..self.config.clone() };
+        let config = self.config.of_guide();
         let folder = shelf.map(|shelf| shelf.folder.join(GUIDE));
         if let Some(folder) = &folder {
             std::fs::create_dir_all(folder).map_err(Error::file(folder))?;

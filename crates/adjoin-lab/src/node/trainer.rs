@@ -128,13 +128,19 @@ impl<'a> Trainer<'a> {
         })
     }
 
-    /// Lets the beliefs of a network that was trained before guide the learner.
+    /// Hands over a network that was trained before: its beliefs guide a learner that wants them, and
+    /// training goes on from its weights if that is asked for.
     ///
     /// # Errors
     /// If data and network do not fit.
     pub fn guided_by(&mut self, guide: Backbone) -> Result<()> {
-        self.model.guide = Some(guide);
-        self.prepared.beliefs = self.model.beliefs(self.data)?;
+        if self.config.train.from_guide {
+            self.model.backbone = guide.clone();
+        }
+        if self.config.learner.wants_beliefs() {
+            self.model.guide = Some(guide);
+            self.prepared.beliefs = self.model.beliefs(self.data)?;
+        }
         Ok(())
     }
 
