@@ -27,7 +27,6 @@ const FILES: &[(&str, &str)] = presets![
     "dgg",
     "citeseer-dgg",
     "pubmed-dgg",
-    "dgg-gat",
     "dgg-gcnii",
     "dgg-star",
     "knn",

@@ -57,6 +57,9 @@ pub struct PointsTrainConfig {
     pub rotate: bool,
     /// Weight of the reinforced loss, by which learners of hard graphs learn (DGM).
     pub reinforced: f64,
+    /// Share of the epochs that is spent on the published graphs, before the learners join; only later
+    /// epochs can be the best.
+    pub warm_up: f64,
 }
 
 impl Default for PointsTrainConfig {
@@ -74,6 +77,7 @@ impl Default for PointsTrainConfig {
             scale: true,
             rotate: false,
             reinforced: 1.0,
+            warm_up: 0.0,
         }
     }
 }
@@ -90,10 +94,18 @@ impl PointsTrainConfig {
         if self.epochs == 0 || self.batch == 0 {
             return wrong("epochs", "epochs and batch must be at least 1");
         }
+        if !(0.0..1.0).contains(&self.warm_up) {
+            return wrong("warm_up", "must be in [0, 1)");
+        }
         if !(0.0..1.0).contains(&self.smoothing) || !(0.0..1.0).contains(&self.momentum) {
             return wrong("smoothing", "smoothing and momentum must be in [0, 1)");
         }
         Ok(())
+    }
+
+    /// The last epoch without the learners, counted from 1.
+    pub(super) fn warm_up_epochs(&self) -> usize {
+        (self.warm_up * self.epochs as f64) as usize
     }
 
     /// What rates are multiplied by when this share of training is done: a cosine from 1 down to
@@ -119,5 +131,14 @@ mod tests {
         assert!((rate(0.0) - 0.1).abs() < 1e-12);
         assert!((rate(0.5) - 0.0505).abs() < 1e-12);
         assert!((rate(1.0) - 0.001).abs() < 1e-12);
+    }
+
+    #[test]
+    fn learners_join_before_the_last_epoch() {
+        let train = |warm_up, epochs| PointsTrainConfig { warm_up, epochs, ..Default::default() };
+        for (warm_up, epochs, expected) in [(0.5, 12, 6), (0.5, 5, 2), (0.99, 1, 0), (0.0, 9, 0)] {
+            assert_eq!(train(warm_up, epochs).warm_up_epochs(), expected);
+        }
+        assert!(train(1.0, 5).check().is_err() && train(0.99, 5).check().is_ok());
     }
 }

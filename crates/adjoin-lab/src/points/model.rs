@@ -28,6 +28,8 @@ pub struct PointModel {
     pub learners: Vec<AnyLearner>,
     /// Classifies.
     pub network: PointNetwork,
+    /// Whether all layers have the published graph for now.
+    pub(super) warming_up: bool,
 }
 
 /// What a pass through a model gives.
@@ -61,6 +63,7 @@ impl PointModel {
                 .map(learner)
                 .collect::<Result<_>>()?,
             network: config.network.init(classes, key.child(2), device)?,
+            warming_up: false,
         })
     }
 
@@ -110,6 +113,7 @@ impl PointModel {
         let learner = &self.learners[layer];
         let mut graph = match learner {
             AnyLearner::None(_) => self.network.neighbours(layer).learn(&input, pass)?,
+            _ if self.warming_up => self.network.neighbours(layer).learn(&input, pass)?,
             AnyLearner::Dgg(dgg) => {
                 // Among the nearest in the space of the layer, as the network itself looks for them.
                 let detached = x.clone().detach();

@@ -132,6 +132,7 @@ impl<'a> PointsTrainer<'a> {
     /// If the loss stops being a number.
     pub fn step(&mut self) -> Result<EpochRecord> {
         let started = Instant::now();
+        self.model.warming_up = self.epoch < self.config.train.warm_up_epochs();
         let order = Key::new(self.seed).child(0x5f).child(self.epoch as u64);
         let order = order.permutation(self.train.len());
         let (mut losses, mut right) = (0.0, 0);
@@ -152,7 +153,10 @@ impl<'a> PointsTrainer<'a> {
         let accuracy = found.accuracy();
         self.finite("validation loss", found.loss)?;
         let better = self.best.as_ref().is_none_or(|best| {
-            accuracy > best.accuracy || (accuracy == best.accuracy && found.loss < best.loss)
+            // The first epoch with the learners takes the place of all without them.
+            let joined = !self.model.warming_up && best.epoch <= self.config.train.warm_up_epochs();
+            let ahead = accuracy > best.accuracy;
+            joined || ahead || (accuracy == best.accuracy && found.loss < best.loss)
         });
         if better {
             let (epoch, loss) = (self.epoch, found.loss);
@@ -195,7 +199,7 @@ impl<'a> PointsTrainer<'a> {
         let value = loss.clone().into_scalar::<f64>();
         self.finite("training loss", value)?;
         let mut grads = loss.backward();
-        let PointModel { learners, network } = self.model.clone();
+        let PointModel { learners, network, warming_up } = self.model.clone();
         let factor = train.factor(done);
         let learner_grads = GradientsParams::from_module(&mut grads, &learners);
         let network_grads = GradientsParams::from_module(&mut grads, &network);
@@ -203,6 +207,7 @@ impl<'a> PointsTrainer<'a> {
         self.model = PointModel {
             learners: adam.step(train.learner_rate * factor, learners, learner_grads),
             network: sgd.step(train.rate * factor, network, network_grads),
+            warming_up,
         };
         Ok((value, right.iter().filter(|right| **right).count()))
     }
