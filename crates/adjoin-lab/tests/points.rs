@@ -111,6 +111,18 @@ impl Observer for Stopping {
 }
 
 #[test]
+fn until_the_generator_joins_training_is_that_on_nearest_neighbours() {
+    let dataset = dataset();
+    let [nearest, learned] = ["knn", "dgg"].map(|learner| {
+        let settings = ["train.epochs=4", "train.warm_up=0.5"];
+        run(&dataset, &config("dgcnn", learner, &settings), 1)
+    });
+    assert_eq!(nearest.curve[..2], learned.curve[..2]);
+    assert_ne!(nearest.curve[2].loss, learned.curve[2].loss);
+    assert!(learned.best_epoch > 2, "{}", learned.best_epoch);
+}
+
+#[test]
 fn a_stopped_run_goes_on_as_if_nothing_had_happened() {
     let dataset = dataset();
     for learner in ["knn", "dgm", "dgg"] {

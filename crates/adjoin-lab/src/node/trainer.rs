@@ -354,6 +354,33 @@ mod tests {
         norms.0
     }
 
+    #[test]
+    fn training_goes_on_from_the_guide_if_that_is_asked_for() {
+        let dataset = citation_like(&GeneratorConfig { nodes: 60, ..Default::default() }).unwrap();
+        let split = dataset.split(&"ratio:0.4/0.3/0.3".parse().unwrap()).unwrap();
+        let device = Device::default();
+        let data = NodeData::new(&dataset, true, &device).unwrap();
+        let labels = SplitLabels::new(&dataset, &split).unwrap();
+        for (learner, from_guide) in
+            [("none", true), ("none", false), ("dgg", true), ("dgg", false)]
+        {
+            let mut config = presets::config("my-own", "gcn", learner).unwrap();
+            config.train.from_guide = from_guide;
+            let guide = NodeModel::new(&config, &data, 9, &device.clone().autodiff()).unwrap();
+            let mut trainer =
+                Trainer::new(&config, &data, &labels.training, &labels.validation, 1, &device)
+                    .unwrap();
+            trainer.guided_by(guide.backbone.clone()).unwrap();
+            let [of_guide, here] = [&guide.backbone, &trainer.model.backbone].map(|network| {
+                let mut norms = Norms::default();
+                network.visit(&mut norms);
+                norms.0
+            });
+            assert_eq!(of_guide == here, from_guide, "{learner}");
+            assert_eq!(trainer.prepared.beliefs.is_some(), learner == "dgg");
+        }
+    }
+
     /// Decay that silently reaches no layer would only show as a worse result.
     #[test]
     fn decay_reaches_the_layers_it_is_for_and_no_others() {
