@@ -103,7 +103,7 @@ impl PointsTrainConfig {
         Ok(())
     }
 
-    /// The last epoch without the learners, counted from 1.
+    /// Epochs without the learners; never all.
     pub(super) fn warm_up_epochs(&self) -> usize {
         (self.warm_up * self.epochs as f64) as usize
     }

@@ -112,8 +112,9 @@ impl PointModel {
         let input = GraphInput::new(&features, None, &batch.clouds);
         let learner = &self.learners[layer];
         let mut graph = match learner {
-            AnyLearner::None(_) => self.network.neighbours(layer).learn(&input, pass)?,
-            _ if self.warming_up => self.network.neighbours(layer).learn(&input, pass)?,
+            learner if self.warming_up || matches!(learner, AnyLearner::None(_)) => {
+                self.network.neighbours(layer).learn(&input, pass)?
+            }
             AnyLearner::Dgg(dgg) => {
                 // Among the nearest in the space of the layer, as the network itself looks for them.
                 let detached = x.clone().detach();
@@ -140,10 +141,14 @@ fn chosen(graph: &Adjacency) -> Result<Adjacency> {
 }
 
 fn degrees_of(graph: &LearnedGraph) -> Vec<f64> {
-    match &graph.degrees {
-        // The point itself is outside the ranking.
-        Some(k) => k.to_data().convert::<f64>().iter::<f64>().map(|k| k + 1.0).collect(),
-        None => {
+    match (&graph.degrees, &graph.scores) {
+        // No more than there are in a small cloud; the point itself is outside the ranking.
+        (Some(k), Some(scores)) => {
+            let most = |row: usize| scores.pairs.degree(row) as f64;
+            let k = k.to_data().convert::<f64>();
+            k.iter::<f64>().enumerate().map(|(row, k)| k.min(most(row)) + 1.0).collect()
+        }
+        _ => {
             let topology = graph.adjacency.topology();
             (0..topology.rows()).map(|row| topology.degree(row) as f64).collect()
         }
@@ -165,5 +170,18 @@ mod tests {
         assert_eq!(kept.topology().iter().collect::<Vec<_>>(), [(0, 1), (1, 0)]);
         let weights: Vec<f32> = kept.weights().to_data().convert::<f32>().iter::<f32>().collect();
         assert_eq!(weights, [0.9, 0.2]);
+    }
+
+    #[test]
+    fn a_point_has_no_more_neighbours_than_there_are() {
+        let pairs = Csr::from_edges(2, 2, [(0, 1), (1, 0)], SelfLoops::Drop).unwrap();
+        let values = |values: [f32; 2]| Tensor::<1>::from_data(values, &Device::flex());
+        let graph = LearnedGraph {
+            adjacency: Adjacency::new(pairs.clone(), values([1.0, 1.0])).unwrap(),
+            degrees: Some(values([20.0, 0.5])),
+            latent: None,
+            scores: Some(EdgeScores { pairs, log_scores: values([0.0, 0.0]) }),
+        };
+        assert_eq!(degrees_of(&graph), [2.0, 1.5]);
     }
 }
