@@ -1,6 +1,6 @@
 //! The configuration of an experiment: defaults < file < `--set key=value`.
 
-use crate::{LearnerConfig, Result, settings};
+use crate::{Error, LearnerConfig, Result, settings};
 use adjoin::conv::BackboneConfig;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +56,8 @@ pub struct TrainConfig {
     /// Whether the network starts from the weights of its guide, the same network trained on the input graph
     /// to its own best epoch, instead of from fresh ones.
     pub from_guide: bool,
+    /// What `rate` is multiplied by when the network goes on from its guide: less than 1 stays close to it.
+    pub rate_from_guide: f64,
     /// Rows of the features are scaled to sum 1.
     pub normalise_features: bool,
     /// Graphs drawn in every step.
@@ -103,6 +105,7 @@ impl Default for TrainConfig {
             learner_decay: 5e-4,
             warm_up: 0,
             from_guide: false,
+            rate_from_guide: 1.0,
             normalise_features: true,
             samples: 1,
             consistency: 0.0,
@@ -115,6 +118,33 @@ impl Default for TrainConfig {
             sparsity: 0.0,
             choose_by: ChooseBy::Accuracy,
         }
+    }
+}
+
+impl TrainConfig {
+    /// Checks that the settings are in range.
+    ///
+    /// # Errors
+    /// Names the setting at fault.
+    pub fn check(&self) -> Result<()> {
+        let not_negative = [
+            ("rate", self.rate),
+            ("learner_rate", self.learner_rate),
+            ("first_decay", self.first_decay),
+            ("rest_decay", self.rest_decay),
+            ("learner_decay", self.learner_decay),
+            ("rate_from_guide", self.rate_from_guide),
+            ("consistency", self.consistency),
+            ("reinforced", self.reinforced),
+            ("intermediate", self.intermediate),
+        ];
+        for (name, value) in not_negative {
+            if !(0.0..f64::INFINITY).contains(&value) {
+                let what = format!("is {value}, but must be at least 0");
+                return Err(Error::Config { place: format!("train.{name}"), what });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -142,7 +172,7 @@ impl Config {
 
     /// What that guide is trained with.
     pub(crate) fn of_guide(&self) -> Self {
-        let train = TrainConfig { from_guide: false, ..self.train.clone() };
+        let train = TrainConfig { from_guide: false, rate_from_guide: 1.0, ..self.train.clone() };
         Self { learner: LearnerConfig::None, train, ..self.clone() }
     }
 
@@ -168,6 +198,17 @@ mod tests {
         assert_eq!(dgg.sample.noise, 1.0);
         let again = Config::from_toml("again", &config.to_toml(), &Config::default()).unwrap();
         assert_eq!(again, config);
+    }
+
+    #[test]
+    fn rates_and_weights_are_not_negative() {
+        let config = |setting| Config::default().with_settings([setting]).unwrap();
+        for setting in ["train.rate=-0.1", "train.rest_decay=nan", "train.rate_from_guide=inf"] {
+            let wrong = config(setting).train.check().unwrap_err().to_string();
+            let (key, _) = setting.split_once('=').unwrap();
+            assert!(wrong.contains(key) && wrong.contains("at least 0"), "{wrong}");
+        }
+        config("train.rate=0").train.check().unwrap();
     }
 
     #[test]

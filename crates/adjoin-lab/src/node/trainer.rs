@@ -94,6 +94,7 @@ impl<'a> Trainer<'a> {
         seed: u64,
         device: &Device,
     ) -> Result<Self> {
+        config.train.check()?;
         let model = NodeModel::new(config, data, seed, &device.clone().autodiff())?;
         let prepared = model.prepare(data)?;
         let count = labels.nodes().len();
@@ -241,12 +242,13 @@ impl<'a> Trainer<'a> {
         let value = loss.clone().into_scalar::<f64>();
         self.finite("training loss", value)?;
         let mut grads = loss.backward();
+        let rate = train.rate * if train.from_guide { train.rate_from_guide } else { 1.0 };
         let NodeModel { learner, backbone, guide } = self.model.clone();
         let learner_grads = GradientsParams::from_module(&mut grads, &learner);
         let backbone_grads = GradientsParams::from_module(&mut grads, &backbone);
         self.model = NodeModel {
             learner: self.optimisers.learner.step(train.learner_rate, learner, learner_grads),
-            backbone: self.optimisers.backbone.step(train.rate, backbone, backbone_grads),
+            backbone: self.optimisers.backbone.step(rate, backbone, backbone_grads),
             guide,
         };
         Ok(value)
@@ -349,8 +351,12 @@ mod tests {
         for _ in 0..30 {
             trainer.step().unwrap();
         }
+        weights(&trainer.model.backbone)
+    }
+
+    fn weights(network: &Backbone) -> Vec<f64> {
         let mut norms = Norms::default();
-        trainer.model.backbone.visit(&mut norms);
+        network.visit(&mut norms);
         norms.0
     }
 
@@ -366,18 +372,18 @@ mod tests {
         {
             let mut config = presets::config("my-own", "gcn", learner).unwrap();
             config.train.from_guide = from_guide;
+            config.train.rate_from_guide = 0.0;
             let guide = NodeModel::new(&config, &data, 9, &device.clone().autodiff()).unwrap();
             let mut trainer =
                 Trainer::new(&config, &data, &labels.training, &labels.validation, 1, &device)
                     .unwrap();
             trainer.guided_by(guide.backbone.clone()).unwrap();
-            let [of_guide, here] = [&guide.backbone, &trainer.model.backbone].map(|network| {
-                let mut norms = Norms::default();
-                network.visit(&mut norms);
-                norms.0
-            });
-            assert_eq!(of_guide == here, from_guide, "{learner}");
+            let before = weights(&trainer.model.backbone);
+            assert_eq!(before == weights(&guide.backbone), from_guide, "{learner}");
             assert_eq!(trainer.prepared.beliefs.is_some(), learner == "dgg");
+            // Its rate then is another one: here 0, with which it stays where it is.
+            trainer.step().unwrap();
+            assert_eq!(before == weights(&trainer.model.backbone), from_guide, "{learner}");
         }
     }
 
