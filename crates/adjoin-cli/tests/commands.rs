@@ -143,12 +143,31 @@ fn shells_are_completed() {
     }
 }
 
+#[test]
+fn seeds_of_the_table_of_nodes_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let table = |seeds: &str| {
+        let words = ["reproduce", "node", "--datasets", "cora", "--backbones", "gcn"];
+        let more = ["--learners", "none", "--seeds", seeds, "--keep", "cells", "--quiet"];
+        let text = succeed(place, &[&words[..], &more].concat());
+        text.lines().find(|line| line.starts_with("| cora")).map(String::from).unwrap()
+    };
+    let one = table("1");
+    let seed = place.join("cells/cora-gcn-none/seed-0.safetensors");
+    let written = || fs::metadata(&seed).unwrap().modified().unwrap();
+    let before = written();
+    assert_eq!(table("1"), one);
+    assert!(table("2").contains("| 2 |"));
+    assert_eq!(written(), before);
+}
+
 /// Real data, when it is there: a finished cell of a table is not trained again.
 #[test]
 fn cells_of_the_table_of_trajectories_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
-    let error = fail(place, &["reproduce", "node", "--keep", "cells"], 2);
+    let error = fail(place, &["reproduce", "node", "--epochs", "3"], 2);
     assert!(error.contains("trajectory"), "{error}");
     let error = fail(place, &["reproduce", "trajectory", "--datasets", "cora"], 2);
     assert!(error.contains("zara1"), "{error}");

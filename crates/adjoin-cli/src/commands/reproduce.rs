@@ -27,9 +27,9 @@ Examples:
   adjoin reproduce ablation
   adjoin reproduce node --datasets cora --backbones gcn,gat --seeds 3
       a part of the table, quickly
-  adjoin reproduce node --seeds 10 --out table2.md
+  adjoin reproduce node --seeds 10 --keep cells --out table2.md
+      what is finished stays in the folder, and is not run again the next time
   adjoin reproduce trajectory --datasets eth,hotel,univ,zara1,zara2 --seeds 3 --keep cells
-      finished cells stay in the folder, and are not run again the next time
   adjoin reproduce trajectory --datasets sdd --learners kernel,dgg --epochs 10 --seeds 1
       a quick look; the result says that its settings are reduced
   adjoin reproduce trajectory --reduced --datasets nba-atk-20,nba-def-20 --epochs 8 --seeds 3
@@ -58,7 +58,7 @@ pub struct Reproduce {
     /// Train for so many epochs instead of the preset's, where the table is of trajectories
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epochs: Option<u32>,
-    /// Keep finished cells of the table of trajectories here, and go on from what is there
+    /// Keep what is finished here, and go on from what is there: a table that was stopped, or more seeds
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Look for data here first
@@ -82,8 +82,8 @@ impl Reproduce {
     /// Runs the command.
     pub fn run(self) -> Done {
         let (trajectories, points) = (self.table == TRAJECTORY, self.table == POINTS);
-        if !trajectories && (self.epochs.is_some() || self.keep.is_some()) {
-            let what = format!("--epochs and --keep are for the table {TRAJECTORY}");
+        if !trajectories && self.epochs.is_some() {
+            let what = format!("--epochs is for the table {TRAJECTORY}");
             return Err(Failure::Usage(what));
         }
         if !(points || trajectories) && self.reduced {

@@ -111,7 +111,8 @@ pub(crate) fn file_of(folder: &Path, seed: u64) -> PathBuf {
 }
 
 /// Trains to the end, from the checkpoint on the shelf if there is one, and leaves one there from time to
-/// time, when `stop` says so, and at the end. `seen` is told of every new epoch.
+/// time, when `stop` says so, and at the end; one that is of the end is left alone. `seen` is told of every
+/// new epoch.
 pub(crate) fn train<T: Resumable>(
     trainer: &mut T,
     shelf: Option<&Shelf<T::Config>>,
@@ -123,7 +124,7 @@ pub(crate) fn train<T: Resumable>(
         None => Progress::default(),
     };
     let started = Instant::now();
-    let before = progress.elapsed;
+    let (before, kept) = (progress.elapsed, trainer.epoch());
     let mut saved = Instant::now();
     while !trainer.is_finished() {
         let stop = stop();
@@ -142,9 +143,11 @@ pub(crate) fn train<T: Resumable>(
         seen(&epoch);
         progress.curve.push(epoch);
     }
-    progress.elapsed = before + started.elapsed();
-    if let Some(shelf) = shelf.filter(|_| trainer.epoch() > 0) {
-        shelf.save(trainer, &progress)?;
+    if trainer.epoch() > kept {
+        progress.elapsed = before + started.elapsed();
+        if let Some(shelf) = shelf {
+            shelf.save(trainer, &progress)?;
+        }
     }
     Ok(progress)
 }

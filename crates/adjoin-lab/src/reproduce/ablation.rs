@@ -39,7 +39,7 @@ pub(super) fn run(
         let base = DggConfig { augment, agreement, edge_dropout, degree, ..dgg.clone() };
         *dgg = change(base);
         config.train.from_guide = false;
-        let (ours, _) = measure(&dataset, &config, name, options, observer)?;
+        let (ours, _) = measure(&dataset, &config, &["ablation", name], options, observer)?;
         let row = Row {
             backbone: "gcn".into(),
             learner: name.into(),

@@ -11,7 +11,7 @@ pub use table::{Row, Table, TableRow};
 pub use trajectory::{Gain, TrajectoryRow, run as run_trajectories};
 
 use crate::{
-    Config, Error, LearnerConfig, Result,
+    Config, Error, LearnerConfig, Result, files,
     node::{Experiment, Observer},
     record::Summary,
 };
@@ -44,10 +44,22 @@ pub struct Options {
     pub learners: Vec<String>,
     /// Another number of epochs than the presets', for trajectories.
     pub epochs: Option<usize>,
-    /// Where finished cells are kept, and taken from, for trajectories.
+    /// Where what is finished is kept, and taken from.
     pub keep: Option<PathBuf>,
     /// The smaller setting, for point clouds and trajectories.
     pub reduced: bool,
+}
+
+impl Options {
+    /// The folder of a cell, made if it is not there; none if nothing is kept.
+    fn folder(&self, cell: &[&str]) -> Result<Option<PathBuf>> {
+        let Some(keep) = &self.keep else { return Ok(None) };
+        let odd = |c: char| !c.is_ascii_alphanumeric() && !"+-".contains(c);
+        let folder = keep.join(cell.join("-").replace(odd, "_"));
+        std::fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+        files::remove_leftovers(&folder);
+        Ok(Some(folder))
+    }
 }
 
 /// Reproduces a table of node classification by name; `done` is called with every finished row.
@@ -70,18 +82,21 @@ pub fn run(
     }
 }
 
-/// One cell: all seeds of a configuration, test at the best validation epoch.
+/// One cell: all seeds of a configuration, test at the best validation epoch. `cell` names it, the learner
+/// last.
 fn measure(
     dataset: &NodeDataset,
     config: &Config,
-    learner: &str,
+    cell: &[&str],
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<(Summary, Vec<f64>)> {
     let split = dataset.default_split()?;
     let (seeds, threads) = (&options.seeds, options.threads);
+    let learner = cell.last().copied().unwrap_or_default();
     let experiment = Experiment { dataset, split: &split, config, learner, seeds, threads };
-    let record = experiment.run(observer)?.record;
+    let folder = options.folder(cell)?;
+    let record = experiment.run_in(observer, folder.as_deref())?.record;
     let tests = record.seeds.iter().map(|seed| seed.test).collect();
     let summary = record.test().ok_or_else(|| Error::Config {
         place: "--seeds".into(),

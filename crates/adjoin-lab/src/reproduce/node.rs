@@ -56,7 +56,8 @@ pub(super) fn run(
             let mut plain: [Option<Vec<f64>>; 2] = [None, None];
             for learner in LEARNERS.into_iter().filter(|l| wanted(&options.learners, l)) {
                 let config = presets::config(name, backbone, learner)?;
-                let (ours, tests) = measure(&dataset, &config, learner, options, observer)?;
+                let cell = [name, backbone, learner];
+                let (ours, tests) = measure(&dataset, &config, &cell, options, observer)?;
                 let baseline = &mut plain[usize::from(learner.ends_with("+consistency"))];
                 let gain = baseline.as_ref().and_then(|baseline| {
                     let pairs: Vec<_> =

@@ -108,7 +108,8 @@ pub fn run(
                 seeds: &options.seeds,
                 threads: options.threads,
             };
-            let record = experiment.run(observer)?.record;
+            let folder = options.folder(&[setting, backbone, learner])?;
+            let record = experiment.run_in(observer, folder.as_deref())?.record;
             let tests: Vec<f64> = record.seeds.iter().map(|seed| seed.test).collect();
             let gain = plain.as_ref().and_then(|plain| {
                 paired(&tests.iter().copied().zip(plain.iter().copied()).collect::<Vec<_>>())

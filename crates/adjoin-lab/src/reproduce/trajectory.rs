@@ -5,7 +5,7 @@
 
 use super::{Options, Table, TableRow};
 use crate::{
-    Error, Result, files,
+    Error, Result,
     plan::{Layered, Plan},
     record::{Paired, Summary, mean, paired, summary},
     run::{RECORD, read_json, write_json},
@@ -392,17 +392,13 @@ fn measure(
         seeds: options.seeds.clone(),
         command: format!("adjoin reproduce {}", super::TRAJECTORY),
     };
-    let setting = if options.reduced { "-reduced" } else { "" };
-    let name = format!("{}-{}-{learner}-{epochs}-epochs{setting}", case.dataset, case.backbone);
-    let folder = options.keep.as_ref().map(|keep| keep.join(name));
+    let setting = if options.reduced { "epochs-reduced" } else { "epochs" };
+    let cell = [case.dataset, case.backbone, learner, &epochs.to_string(), setting];
+    let folder = options.folder(&cell)?;
     if let Some(folder) = &folder
         && let Some(record) = kept(&folder.join(RECORD), &plan, &setup)?
     {
         return Ok((Cell { learner, record }, note));
-    }
-    if let Some(folder) = &folder {
-        std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        files::remove_leftovers(folder);
     }
     let part = Part { plan: &plan, learner, setup: &setup, dataset, threads: options.threads };
     let record = part.run(observer, folder.as_deref())?;
