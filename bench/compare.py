@@ -4,7 +4,7 @@
 
 Each round runs ours, then each reference, every one in a fresh process with 2 threads; the table has the medians over the
 rounds. Ours is the example `bench` of crates/adjoin, built first and called as `bench CASE [--n N]`, which prints one JSON line
-{"case", "seconds", "peak_bytes"}; the references are in bench/reference.py.
+{"case", "seconds", "peak_bytes"}; the references are in bench/cases, run by bench/reference.py.
 """
 
 import argparse
