@@ -183,14 +183,7 @@ impl Train {
         let locations = Locations::from_environment(self.data_dir.clone());
         let file = self.file()?;
         let dataset = adjoin_data::load(name, &locations)?;
-        let wishes = Wishes {
-            dataset: &dataset.name,
-            backbone: self.backbone.as_deref(),
-            learners: self.learner.as_deref(),
-            file: file.as_ref().map(|(place, text)| (place.as_str(), text.as_str())),
-            settings: &self.set,
-        };
-        let (learners, configs): (Vec<_>, Vec<_>) = wishes.configs()?.into_iter().unzip();
+        let configs = self.wishes(&dataset.name, file.as_ref()).configs()?;
         let split = match &self.split {
             Some(spec) => {
                 let spec: SplitSpec = spec.parse().map_err(|e| Failure::Usage(format!("{e}")))?;
@@ -198,23 +191,52 @@ impl Train {
             }
             None => dataset.default_split()?,
         };
+        let folder = self.folder(
+            Data {
+                name: &dataset.name,
+                source: absolute_if_path(name, &locations),
+                part: split.name.clone(),
+                fingerprint: dataset.fingerprint(),
+            },
+            configs,
+        )?;
+        Ok((folder, dataset, split))
+    }
+
+    /// What the command says about the configurations.
+    fn wishes<'a>(&'a self, dataset: &'a str, file: Option<&'a (String, String)>) -> Wishes<'a> {
+        Wishes {
+            dataset,
+            backbone: self.backbone.as_deref(),
+            learners: self.learner.as_deref(),
+            file: file.map(|(place, text)| (place.as_str(), text.as_str())),
+            settings: &self.set,
+        }
+    }
+
+    /// A new folder for a run of these learners on that data.
+    fn folder<C: Layered>(
+        &self,
+        data: Data,
+        configs: Vec<(String, C)>,
+    ) -> Result<RunFolder<C>, Failure> {
+        let (learners, configs): (Vec<_>, Vec<_>) = configs.into_iter().unzip();
         let target = match (&self.out, configs.first()) {
             (Some(out), _) => out.clone(),
-            (None, Some(config)) => run::default_target(&dataset.name, config, &learners),
+            (None, Some(config)) => run::default_target(data.name, config, &learners),
             (None, None) => return Err(Failure::Usage("--learner: name at least one".into())),
         };
         let plan = Plan {
-            task: "node".into(),
-            dataset: absolute_if_path(name, &locations),
+            task: C::TASK.into(),
+            dataset: data.source,
             data_dir: self.data_dir.as_ref().map(|path| absolute(path)),
-            split: split.name.clone(),
-            fingerprint: dataset.fingerprint(),
+            split: data.part,
+            fingerprint: data.fingerprint,
             learners,
             seeds: self.seeds(),
             command: command_line(),
         };
-        let folder = RunFolder::create(&target, self.overwrite, plan, configs)?;
-        Ok((folder, dataset, split))
+        Ok(RunFolder::create(&target, self.overwrite, plan, configs)?)
     }
 
     /// Name and text of the configuration file, if one is named.
@@ -232,6 +254,16 @@ impl Train {
     fn threads(&self) -> usize {
         self.threads.map_or_else(all_threads, usize::from)
     }
+}
+
+/// What a run is told of its data, to find the same again when it is resumed.
+struct Data<'a> {
+    name: &'a str,
+    /// A known name or an absolute path.
+    source: String,
+    /// The split, or how much of the data.
+    part: String,
+    fingerprint: String,
 }
 
 fn resume(path: &Path) -> Result<(RunFolder, NodeDataset, Split), Failure> {

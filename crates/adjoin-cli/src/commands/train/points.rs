@@ -1,8 +1,7 @@
 //! `adjoin train --task points`.
 
-use super::{Train, absolute, stopped, summary};
+use super::{Data, Train, absolute, stopped, summary};
 use crate::{
-    commands::command_line,
     failure::{Done, Failure, print},
     progress::{Show, Watch, catch_interrupts},
     table::table,
@@ -12,7 +11,7 @@ use adjoin_data::{
     points::{self, PointDataset},
 };
 use adjoin_lab::{
-    plan::{Layered, Plan, Wishes, some_of_every_class},
+    plan::some_of_every_class,
     points::PointsConfig,
     record::RunRecord,
     run::{self, RunFolder},
@@ -57,33 +56,19 @@ fn start(train: &Train) -> Result<(RunFolder<PointsConfig>, PointDataset), Failu
     let file = train.file()?;
     let locations = Locations::from_environment(train.data_dir.clone());
     let dataset = some_of_every_class(points::load(name, &locations)?, train.subset)?;
-    let wishes = Wishes {
-        dataset: &dataset.name,
-        backbone: train.backbone.as_deref(),
-        learners: train.learner.as_deref(),
-        file: file.as_ref().map(|(place, text)| (place.as_str(), text.as_str())),
-        settings: &train.set,
-    };
-    let (learners, configs): (Vec<_>, Vec<_>) = wishes.points_configs()?.into_iter().unzip();
-    let target = match (&train.out, configs.first()) {
-        (Some(out), _) => out.clone(),
-        (None, Some(config)) => run::default_target(&dataset.name, config, &learners),
-        (None, None) => return Err(Failure::Usage("--learner: name at least one".into())),
-    };
-    let plan = Plan {
-        task: PointsConfig::TASK.into(),
-        dataset: match points::find(name) {
-            Ok(known) => known.name.into(),
-            Err(_) => absolute(Path::new(name)).display().to_string(),
+    let configs = train.wishes(&dataset.name, file.as_ref()).points_configs()?;
+    let folder = train.folder(
+        Data {
+            name: &dataset.name,
+            source: match points::find(name) {
+                Ok(known) => known.name.into(),
+                Err(_) => absolute(Path::new(name)).display().to_string(),
+            },
+            part: train.subset.map(|count| count.to_string()).unwrap_or_default(),
+            fingerprint: dataset.fingerprint(),
         },
-        data_dir: train.data_dir.as_ref().map(|path| absolute(path)),
-        split: train.subset.map(|count| count.to_string()).unwrap_or_default(),
-        fingerprint: dataset.fingerprint(),
-        learners,
-        seeds: train.seeds(),
-        command: command_line(),
-    };
-    let folder = RunFolder::create(&target, train.overwrite, plan, configs)?;
+        configs,
+    )?;
     Ok((folder, dataset))
 }
 

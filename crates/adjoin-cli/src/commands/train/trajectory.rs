@@ -2,9 +2,8 @@
 
 mod summary;
 
-use super::{Train, absolute, stopped};
+use super::{Data, Train, absolute, stopped};
 use crate::{
-    commands::command_line,
     failure::{Done, Failure, print},
     progress::{Show, Watch, catch_interrupts},
 };
@@ -13,7 +12,6 @@ use adjoin_data::{
     trajectory::{self, TrajectoryDataset},
 };
 use adjoin_lab::{
-    plan::{Layered, Plan, Wishes},
     run::{self, RunFolder},
     trajectory::TrajectorySetup,
 };
@@ -58,32 +56,18 @@ fn start(train: &Train) -> Result<(RunFolder<TrajectorySetup>, TrajectoryDataset
     let name = train.dataset.as_deref().unwrap_or("crowd");
     let file = train.file()?;
     let dataset = trajectory::load(name, &Locations::from_environment(train.data_dir.clone()))?;
-    let wishes = Wishes {
-        dataset: &dataset.name,
-        backbone: train.backbone.as_deref(),
-        learners: train.learner.as_deref(),
-        file: file.as_ref().map(|(place, text)| (place.as_str(), text.as_str())),
-        settings: &train.set,
-    };
-    let (learners, setups): (Vec<_>, Vec<_>) = wishes.trajectory_setups()?.into_iter().unzip();
-    let target = match (&train.out, setups.first()) {
-        (Some(out), _) => out.clone(),
-        (None, Some(setup)) => run::default_target(&dataset.name, setup, &learners),
-        (None, None) => return Err(Failure::Usage("--learner: name at least one".into())),
-    };
-    let plan = Plan {
-        task: TrajectorySetup::TASK.into(),
-        dataset: match trajectory::find(name) {
-            Ok(known) => known.name.into(),
-            Err(_) => absolute(Path::new(name)).display().to_string(),
+    let setups = train.wishes(&dataset.name, file.as_ref()).trajectory_setups()?;
+    let folder = train.folder(
+        Data {
+            name: &dataset.name,
+            source: match trajectory::find(name) {
+                Ok(known) => known.name.into(),
+                Err(_) => absolute(Path::new(name)).display().to_string(),
+            },
+            part: String::new(),
+            fingerprint: dataset.fingerprint(),
         },
-        data_dir: train.data_dir.as_ref().map(|path| absolute(path)),
-        split: String::new(),
-        fingerprint: dataset.fingerprint(),
-        learners,
-        seeds: train.seeds(),
-        command: command_line(),
-    };
-    let folder = RunFolder::create(&target, train.overwrite, plan, setups)?;
+        setups,
+    )?;
     Ok((folder, dataset))
 }
