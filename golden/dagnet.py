@@ -16,15 +16,13 @@ all agents at the first step, then all at the second, ... The file holds
   * `faithful.cross_entropy`, `faithful.total`: with the public code's `-sum p`.
 """
 
-import argparse
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file, save
+
+import one_file
 
 WIDTH, LATENT, HEADS, HEAD_WIDTH, CELLS, MOST_AGENTS = 6, 3, 2, 2, 5, 3
 SIZES, MOMENTS = [3, 2], 5
@@ -216,21 +214,5 @@ def build():
     return {name: value.detach().reshape(value.shape or (1,)).contiguous() for name, value in book.items()}
 
 
-def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--check", action="store_true")
-    torch.set_num_threads(1)
-    path = Path(__file__).resolve().with_name("dagnet.safetensors")
-    book = build()
-    if not options.parse_args().check:
-        path.write_bytes(save(book))
-        return
-    stored = load_file(path)
-    same = stored.keys() == book.keys() and all(
-        torch.allclose(stored[name].double(), book[name].double(), rtol=1e-12, atol=1e-12) for name in book
-    )
-    sys.exit(0 if same else f"{path.name} differs")
-
-
 if __name__ == "__main__":
-    main()
+    one_file.main(__file__, __doc__, build)

@@ -14,15 +14,12 @@ is given; it multiplies the normalised message, or its logarithm is added to it,
 `bench/dgcnn.py` times the network.
 """
 
-import argparse
-import sys
-from pathlib import Path
-
 import numpy as np
 import torch
-from safetensors.torch import load_file, save
 from torch import nn
 from torch.nn import functional as F
+
+import one_file
 
 
 def nearest(x, k, dilation=1):
@@ -157,22 +154,5 @@ def compute():
     return {name: value.detach().clone().contiguous() for name, value in tensors.items()}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare with the file on disk, write nothing")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    path = Path(__file__).resolve().with_suffix(".safetensors")
-    tensors = compute()
-    if not options.check:
-        path.write_bytes(save(tensors))
-        print(f"{len(tensors)} tensors, {path.stat().st_size} bytes")
-        return
-    old = load_file(path)
-    same = old.keys() == tensors.keys() and all(torch.allclose(old[k], v, atol=1e-9) for k, v in tensors.items())
-    print("equal to 1e-9" if same else "DIFFERENT")
-    sys.exit(not same)
-
-
 if __name__ == "__main__":
-    main()
+    one_file.main(__file__, __doc__, compute)

@@ -13,15 +13,13 @@ float64. Three scenes of 3, 1 and 4 agents, 8 + 12 steps. The file holds
 `bench/social_stgcnn.py` times the network.
 """
 
-import argparse
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save
 from torch import nn
+
+import one_file
 
 OBSERVED, PREDICTED, CHANNELS, LAYERS = 8, 12, 5, 5
 
@@ -155,22 +153,5 @@ def compute():
     return {name: value.detach().clone().contiguous() for name, value in tensors.items()}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare with the file on disk, write nothing")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    path = Path(__file__).resolve().with_suffix(".safetensors")
-    tensors = compute()
-    if not options.check:
-        path.write_bytes(save(tensors))
-        print(f"{len(tensors)} tensors, {path.stat().st_size} bytes")
-        return
-    old = load_file(path)
-    same = old.keys() == tensors.keys() and all(torch.allclose(old[k], v, atol=1e-9) for k, v in tensors.items())
-    print("equal to 1e-9" if same else "DIFFERENT")
-    sys.exit(not same)
-
-
 if __name__ == "__main__":
-    main()
+    one_file.main(__file__, __doc__, compute)

@@ -1,6 +1,7 @@
 //! Social-STGCNN against PyTorch: `golden/social_stgcnn.py` runs it scene by scene, here all scenes are
 //! one batch.
 
+use crate::file::{Golden, path};
 use adjoin::{Adjacency, Candidates, Pass};
 use adjoin_data::trajectory::Scene;
 use adjoin_lab::trajectory::{
@@ -11,63 +12,26 @@ use burn::{
     module::Param,
     tensor::{DType, Device, Gradients, Tensor, TensorData},
 };
-use safetensors::{Dtype, SafeTensors};
-use std::{collections::HashMap, path::PathBuf};
 
-fn path() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/social_stgcnn.safetensors")
-}
+const NETWORK: &str = "social_stgcnn";
 
-struct Golden(HashMap<String, Vec<f64>>);
-
-impl Golden {
-    fn load() -> Self {
-        let bytes = std::fs::read(path()).unwrap();
-        let number = |dtype: Dtype, bytes: &[u8]| match dtype {
-            Dtype::F64 => f64::from_le_bytes(bytes.try_into().unwrap()),
-            Dtype::I64 => i64::from_le_bytes(bytes.try_into().unwrap()) as f64,
-            other => panic!("{other:?}"),
-        };
-        let file = SafeTensors::deserialize(&bytes).unwrap();
-        let tensors = file.tensors().into_iter().map(|(name, view)| {
-            let numbers = view.data().chunks_exact(8).map(|bytes| number(view.dtype(), bytes));
-            (name, numbers.collect())
-        });
-        Self(tensors.collect())
-    }
-
-    fn get(&self, name: &str) -> &[f64] {
-        self.0.get(name).unwrap_or_else(|| panic!("no tensor {name}"))
-    }
-
-    fn batch(&self) -> SceneBatch {
-        let mut places = self.get("positions").chunks_exact(2).map(|p| [p[0] as f32, p[1] as f32]);
-        let scene = |&size: &f64| Scene {
-            name: "golden".into(),
-            agents: (0..size as i64).collect(),
-            steps: 20,
-            positions: places.by_ref().take(20 * size as usize).collect(),
-        };
-        let scenes: Vec<Scene> = self.get("sizes").iter().map(scene).collect();
-        let scenes: Vec<&Scene> = scenes.iter().collect();
-        SceneBatch::of_type(&scenes, [8, 12], (&Device::flex(), DType::F64)).unwrap()
-    }
-
-    #[track_caller]
-    fn check<const D: usize>(&self, name: &str, found: &Tensor<D>) {
-        let expected = self.get(name);
-        let found: Vec<f64> = found.to_data().iter::<f64>().collect();
-        assert_eq!(found.len(), expected.len(), "{name}");
-        for (at, (a, b)) in found.iter().zip(expected).enumerate() {
-            assert!((a - b).abs() <= 1e-8 * b.abs().max(1.0), "{name}[{at}]: {a}, not {b}");
-        }
-    }
+fn batch(golden: &Golden) -> SceneBatch {
+    let mut places = golden.get("positions").chunks_exact(2).map(|p| [p[0] as f32, p[1] as f32]);
+    let scene = |&size: &f64| Scene {
+        name: "golden".into(),
+        agents: (0..size as i64).collect(),
+        steps: 20,
+        positions: places.by_ref().take(20 * size as usize).collect(),
+    };
+    let scenes: Vec<Scene> = golden.get("sizes").iter().map(scene).collect();
+    let scenes: Vec<&Scene> = scenes.iter().collect();
+    SceneBatch::of_type(&scenes, [8, 12], (&Device::flex(), DType::F64)).unwrap()
 }
 
 fn network() -> SocialStgcnn {
     let device = Device::flex().autodiff();
     let network = SocialStgcnnConfig::default().init([8, 12], adjoin::Key::new(1), &device);
-    load_published(&network, &path()).unwrap()
+    load_published(&network, &path(NETWORK)).unwrap()
 }
 
 fn check_gradients(golden: &Golden, case: &str, network: &SocialStgcnn, grads: &Gradients) {
@@ -121,15 +85,15 @@ fn check_training(golden: &Golden, case: &str, batch: &SceneBatch, graph: &Adjac
 
 #[test]
 fn the_published_graph_in_training() {
-    let golden = Golden::load();
-    let batch = golden.batch();
+    let golden = Golden::load(NETWORK);
+    let batch = batch(&golden);
     check_training(&golden, "kernel", &batch, &kernel_graph(&batch).unwrap());
 }
 
 #[test]
 fn a_given_graph_receives_gradients() {
-    let golden = Golden::load();
-    let batch = golden.batch();
+    let golden = Golden::load(NETWORK);
+    let batch = batch(&golden);
     let pairs = Candidates::Complete(batch.frames.clone()).to_pairs(usize::MAX).unwrap();
     let data = TensorData::new(golden.get("given.weights").to_vec(), [pairs.edges()]);
     let options = (&Device::flex().autodiff(), DType::F64);
@@ -141,8 +105,8 @@ fn a_given_graph_receives_gradients() {
 
 #[test]
 fn evaluation_with_running_statistics() {
-    let golden = Golden::load();
-    let batch = golden.batch();
+    let golden = Golden::load(NETWORK);
+    let batch = batch(&golden);
     let graph = kernel_graph(&batch).unwrap();
     golden.check("eval.out", &network().forward(&batch, &graph, Pass::evaluate()).unwrap());
 }

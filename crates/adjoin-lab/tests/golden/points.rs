@@ -1,5 +1,6 @@
 //! DGCNN and ResGCN against PyTorch: `golden/points.py` builds them from their description.
 
+use crate::file::Golden;
 use adjoin::{
     Adjacency, Features, GraphInput, Learner, Pass, conv::EdgeWeighting,
     kernels::pairs::Similarity, ops,
@@ -14,50 +15,12 @@ use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
     tensor::{DType, Device, Gradients, Tensor, TensorData},
 };
-use safetensors::{Dtype, SafeTensors};
-use std::{collections::HashMap, path::PathBuf};
 
-struct Golden(HashMap<String, Vec<f64>>);
-
-impl Golden {
-    fn load() -> Self {
-        let path =
-            PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../golden/points.safetensors");
-        let bytes = std::fs::read(path).unwrap();
-        let number = |dtype: Dtype, bytes: &[u8]| match dtype {
-            Dtype::F64 => f64::from_le_bytes(bytes.try_into().unwrap()),
-            Dtype::I64 => i64::from_le_bytes(bytes.try_into().unwrap()) as f64,
-            other => panic!("{other:?}"),
-        };
-        let file = SafeTensors::deserialize(&bytes).unwrap();
-        let tensors = file.tensors().into_iter().map(|(name, view)| {
-            let numbers = view.data().chunks_exact(8).map(|bytes| number(view.dtype(), bytes));
-            (name, numbers.collect())
-        });
-        Self(tensors.collect())
-    }
-
-    fn get(&self, name: &str) -> &[f64] {
-        self.0.get(name).unwrap_or_else(|| panic!("no tensor {name}"))
-    }
-
-    fn batch(&self) -> CloudBatch {
-        let places = self.get("points").chunks_exact(3);
-        let places: Vec<[f32; 3]> =
-            places.map(|p| [p[0] as f32, p[1] as f32, p[2] as f32]).collect();
-        let clouds = places.chunks_exact(12).map(<[_]>::to_vec);
-        CloudBatch::of_points(clouds, (&Device::flex(), DType::F64))
-    }
-
-    #[track_caller]
-    fn check<const D: usize>(&self, name: &str, found: &Tensor<D>) {
-        let expected = self.get(name);
-        let found: Vec<f64> = found.to_data().iter::<f64>().collect();
-        assert_eq!(found.len(), expected.len(), "{name}");
-        for (at, (a, b)) in found.iter().zip(expected).enumerate() {
-            assert!((a - b).abs() <= 1e-8 * b.abs().max(1.0), "{name}[{at}]: {a}, not {b}");
-        }
-    }
+fn batch(golden: &Golden) -> CloudBatch {
+    let places = golden.get("points").chunks_exact(3);
+    let places: Vec<[f32; 3]> = places.map(|p| [p[0] as f32, p[1] as f32, p[2] as f32]).collect();
+    let clouds = places.chunks_exact(12).map(<[_]>::to_vec);
+    CloudBatch::of_points(clouds, (&Device::flex(), DType::F64))
 }
 
 /// Puts the weights of a case into a network, or compares the gradients of its weights with the file.
@@ -133,8 +96,8 @@ fn graph(
 }
 
 fn check(case: &str, config: PointNetworkConfig, weighted: bool) {
-    let golden = Golden::load();
-    let batch = golden.batch();
+    let golden = Golden::load("points");
+    let batch = batch(&golden);
     let fresh = config.init(4, adjoin::Key::new(1), &Device::flex().autodiff()).unwrap();
     let network = fresh.map(&mut Walk::new(&golden, case, None));
     let run = |pass| {
