@@ -77,14 +77,11 @@ fn overlaid<C: Serialize + DeserializeOwned>(
 fn overlay(mut base: toml::Table, over: toml::Table) -> toml::Table {
     for (key, value) in over {
         match (base.remove(&key), value) {
-            // Naming another learner replaces its settings instead of mixing the two.
-            (Some(toml::Value::Table(old)), toml::Value::Table(new)) if key == "learner" => {
-                let same = new.keys().all(|name| old.contains_key(name));
-                let joined = if same { overlay(old, new) } else { new };
-                base.insert(key, joined.into());
-            }
+            // One key of its own is the name of a choice, such as a learner or a rule: naming another one
+            // replaces its settings instead of mixing the two.
             (Some(toml::Value::Table(old)), toml::Value::Table(new)) => {
-                base.insert(key, overlay(old, new).into());
+                let another = old.len() == 1 && !new.keys().all(|name| old.contains_key(name));
+                base.insert(key, if another { new } else { overlay(old, new) }.into());
             }
             (_, value) => {
                 base.insert(key, value);
