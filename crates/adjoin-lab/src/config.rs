@@ -137,6 +137,8 @@ impl TrainConfig {
             ("consistency", self.consistency),
             ("reinforced", self.reinforced),
             ("intermediate", self.intermediate),
+            ("low_rank", self.low_rank),
+            ("sparsity", self.sparsity),
         ];
         for (name, value) in not_negative {
             if !(0.0..f64::INFINITY).contains(&value) {
