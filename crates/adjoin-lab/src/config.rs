@@ -127,7 +127,7 @@ impl TrainConfig {
     /// # Errors
     /// Names the setting at fault.
     pub fn check(&self) -> Result<()> {
-        let not_negative = [
+        settings::not_negative([
             ("rate", self.rate),
             ("learner_rate", self.learner_rate),
             ("first_decay", self.first_decay),
@@ -139,14 +139,7 @@ impl TrainConfig {
             ("intermediate", self.intermediate),
             ("low_rank", self.low_rank),
             ("sparsity", self.sparsity),
-        ];
-        for (name, value) in not_negative {
-            if !(0.0..f64::INFINITY).contains(&value) {
-                let what = format!("is {value}, but must be at least 0");
-                return Err(Error::Config { place: format!("train.{name}"), what });
-            }
-        }
-        Ok(())
+        ])
     }
 }
 

@@ -57,6 +57,18 @@ pub(crate) fn with_settings<'a, C: Serialize + DeserializeOwned + Clone>(
     Ok(config)
 }
 
+/// Refuses settings of training below 0, or not numbers.
+pub(crate) fn not_negative<const N: usize>(settings: [(&str, f64); N]) -> Result<()> {
+    let wrong = |&(_, value): &(&str, f64)| !(0.0..f64::INFINITY).contains(&value);
+    match settings.into_iter().find(wrong) {
+        None => Ok(()),
+        Some((name, value)) => {
+            let what = format!("is {value}, but must be at least 0");
+            Err(Error::Config { place: format!("train.{name}"), what })
+        }
+    }
+}
+
 /// The full configuration as a file that can be edited and given back.
 pub(crate) fn to_toml(config: &impl Serialize) -> String {
     toml::to_string_pretty(config).unwrap_or_else(|e| format!("# not writable: {e}\n"))

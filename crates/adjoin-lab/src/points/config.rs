@@ -1,7 +1,7 @@
 //! Settings of an experiment on point clouds.
 
 use super::{Augmentation, PointNetworkConfig};
-use crate::{Error, LearnerConfig, Result};
+use crate::{Error, LearnerConfig, Result, settings};
 use serde::{Deserialize, Serialize};
 
 /// Everything that decides a run, but the data and the seed.
@@ -100,7 +100,14 @@ impl PointsTrainConfig {
         if !(0.0..1.0).contains(&self.smoothing) || !(0.0..1.0).contains(&self.momentum) {
             return wrong("smoothing", "smoothing and momentum must be in [0, 1)");
         }
-        Ok(())
+        settings::not_negative([
+            ("rate", self.rate),
+            ("last_rate", self.last_rate),
+            ("decay", self.decay),
+            ("learner_rate", self.learner_rate),
+            ("learner_decay", self.learner_decay),
+            ("reinforced", self.reinforced),
+        ])
     }
 
     /// Epochs without the learners; never all.
@@ -140,5 +147,11 @@ mod tests {
             assert_eq!(train(warm_up, epochs).warm_up_epochs(), expected);
         }
         assert!(train(1.0, 5).check().is_err() && train(0.99, 5).check().is_ok());
+    }
+
+    #[test]
+    fn rates_below_zero_are_refused() {
+        let wrong = PointsTrainConfig { rate: -0.1, ..Default::default() }.check().unwrap_err();
+        assert!(wrong.to_string().contains("train.rate: is -0.1"), "{wrong}");
     }
 }

@@ -1,7 +1,7 @@
 //! Settings of a trajectory experiment.
 
 use super::{NormOver, SocialStgcnnConfig};
-use crate::{LearnerConfig, Result, settings};
+use crate::{Error, LearnerConfig, Result, settings};
 use adjoin::{
     CandidateRule, DggConfig,
     dgg::{DegreeConfig, DegreeRule, EncoderConfig, SampleConfig, ScorerConfig},
@@ -144,6 +144,25 @@ impl Default for TrajectoryTrainConfig {
     }
 }
 
+impl TrajectoryTrainConfig {
+    /// Checks that the settings are in range.
+    ///
+    /// # Errors
+    /// Names the setting at fault.
+    pub fn check(&self) -> Result<()> {
+        if self.batch == 0 || self.samples == 0 {
+            let what = "batch and samples must be at least 1".into();
+            return Err(Error::Config { place: "train".into(), what });
+        }
+        settings::not_negative([
+            ("rate", self.rate),
+            ("learner_rate", self.learner_rate),
+            ("lower_by", self.lower_by),
+            ("clip", self.clip),
+        ])
+    }
+}
+
 impl Default for TrajectoryConfig {
     /// What was measured to work best on validation scenes: Adam needs a sixth of the published epochs,
     /// statistics of the whole mini-batch make validation steady, and paths of one draw cover what
@@ -255,5 +274,13 @@ mod tests {
         }
         let published = TrajectoryConfig::published();
         assert!(!published.relative && published.network.propagation == Propagation::Laplacian);
+    }
+
+    #[test]
+    fn rates_below_zero_are_refused() {
+        let train = TrajectoryTrainConfig { learner_rate: f64::NAN, ..Default::default() };
+        let wrong = train.check().unwrap_err().to_string();
+        assert!(wrong.contains("train.learner_rate: is NaN"), "{wrong}");
+        TrajectoryTrainConfig::default().check().unwrap();
     }
 }

@@ -111,10 +111,17 @@ impl Layered for TrajectorySetup {
 
     /// The text does not name its network, but its keys fit only one of them.
     fn read(place: &str, text: &str) -> Result<Self> {
-        let dag = settings::from_toml(place, text, &DagConfig::default());
-        match settings::from_toml(place, text, &TrajectoryConfig::default()) {
-            Ok(config) => Ok(Self::Social(Box::new(config))),
-            Err(error) => dag.map(|config| Self::Dag(Box::new(config))).map_err(|_| error),
+        let social = match settings::from_toml(place, text, &TrajectoryConfig::default()) {
+            Ok(config) => return Ok(Self::Social(Box::new(config))),
+            Err(error) => error,
+        };
+        match settings::from_toml(place, text, &DagConfig::default()) {
+            Ok(config) => Ok(Self::Dag(Box::new(config))),
+            Err(dag) => {
+                let [one, other] = TRAJECTORY_BACKBONES;
+                let what = format!("fits no network: as {one}, {social}; as {other}, {dag}");
+                Err(Error::Config { place: place.into(), what })
+            }
         }
     }
 
@@ -240,6 +247,13 @@ mod tests {
                 assert_eq!(again, [(learner.to_string(), setup)]);
             }
         }
+    }
+
+    #[test]
+    fn a_text_that_fits_no_network_says_why_for_each() {
+        let wrong = TrajectorySetup::read("config.toml", "[network]\nwidht = 3\n").unwrap_err();
+        let wrong = wrong.to_string();
+        assert!(wrong.contains("as dagnet") && wrong.contains("did you mean `width`"), "{wrong}");
     }
 
     #[test]

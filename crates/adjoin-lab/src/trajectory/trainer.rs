@@ -85,13 +85,10 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
         seed: u64,
         device: &Device,
     ) -> Result<Self> {
-        let lacking =
-            |place: &str, what: &str| Err(Error::Config { place: place.into(), what: what.into() });
-        if config.batch == 0 || config.samples == 0 {
-            return lacking("train", "batch and samples must be at least 1");
-        }
+        config.check()?;
         if dataset.train.is_empty() || dataset.valid.is_empty() {
-            return lacking(&dataset.name, "there must be scenes to train and to validate with");
+            let what = "there must be scenes to train and to validate with".into();
+            return Err(Error::Config { place: dataset.name.clone(), what });
         }
         let lengths = [dataset.observed, dataset.predicted];
         let mut valid = batches(&dataset.valid, lengths, device)?;
