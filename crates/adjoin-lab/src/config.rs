@@ -1,6 +1,6 @@
 //! The configuration of an experiment: defaults < file < `--set key=value`.
 
-use crate::{Error, LearnerConfig, Result, settings};
+use crate::{LearnerConfig, Result, settings};
 use adjoin::conv::BackboneConfig;
 use serde::{Deserialize, Serialize};
 

@@ -12,11 +12,8 @@ use serde::{Deserialize, Serialize};
 /// Neighbours of a pedestrian in DGM, as the DGG paper has it.
 const PEDESTRIAN_NEIGHBOURS: usize = 2;
 
-/// Settings that were measured to work, for all learners and for some, in files that can be read and copied.
-const PRESETS: [(&str, &str); 2] = [
-    ("social-stgcnn", include_str!("../../presets/social-stgcnn.toml")),
-    ("social-stgcnn-dgg", include_str!("../../presets/social-stgcnn-dgg.toml")),
-];
+/// Settings that were measured to work, for all learners, in a file that can be read and copied.
+const PRESET: &str = include_str!("../../presets/social-stgcnn.toml");
 
 /// Everything that decides a run, but the data and the seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -205,24 +202,18 @@ impl TrajectoryConfig {
     /// # Errors
     /// If there is no such learner.
     pub fn named(learner: &str) -> Result<Self> {
-        let name = learner;
         let (graph, learner) = match learner {
             "kernel" => (InputGraph::Kernel, LearnerConfig::None),
             "none" => (InputGraph::None, LearnerConfig::None),
-            "dgg" => (InputGraph::None, LearnerConfig::Dgg(Box::new(generator()))),
+            "dgg" => (InputGraph::Kernel, LearnerConfig::Dgg(Box::new(generator()))),
             "dgm" => {
                 let config = DgmConfig { k: PEDESTRIAN_NEIGHBOURS, ..DgmConfig::default() };
                 (InputGraph::None, LearnerConfig::Dgm(config))
             }
             other => (InputGraph::Kernel, LearnerConfig::named(other)?),
         };
-        let mut config = Self { graph, learner, ..Self::default() };
-        for (file, text) in PRESETS {
-            if file == "social-stgcnn" || file.strip_prefix("social-stgcnn-") == Some(name) {
-                config = Self::from_toml(&format!("preset {file}.toml"), text, &config)?;
-            }
-        }
-        Ok(config)
+        let config = Self { graph, learner, ..Self::default() };
+        Self::from_toml("preset social-stgcnn.toml", PRESET, &config)
     }
 
     /// Reads a configuration, the values of `base` standing in for what the text leaves out.
@@ -247,14 +238,16 @@ impl TrajectoryConfig {
     }
 }
 
-/// A generator for frames of a few dozen agents: every pair is a candidate.
+/// A generator that starts from the published graph, its weights and its degrees, and learns which of its
+/// edges to keep; one that learns a graph from all pairs starts behind and stayed there.
 pub(super) fn generator() -> DggConfig {
     DggConfig {
-        candidates: CandidateRule::Complete,
+        candidates: CandidateRule::InputEdges,
+        keep_weights: true,
         encoder: EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() },
         scorer: ScorerConfig { initial_scale: 0.5, ..ScorerConfig::default() },
         sample: SampleConfig { noise: 0.1, ..SampleConfig::default() },
-        degree: DegreeConfig { rule: DegreeRule::Literal, ..DegreeConfig::default() },
+        degree: DegreeConfig { rule: DegreeRule::Relative, ..DegreeConfig::default() },
         ..DggConfig::default()
     }
 }
@@ -265,7 +258,7 @@ mod tests {
     use crate::trajectory::Propagation;
 
     #[test]
-    fn presets_are_read_and_those_of_learners_are_theirs_alone() {
+    fn the_preset_is_for_every_learner_and_graphs_are_their_own() {
         for learner in ["kernel", "none", "dgm", "dgg"] {
             let config = TrajectoryConfig::named(learner).unwrap();
             assert!(config.relative, "{learner}");

@@ -76,10 +76,15 @@ impl TrajectorySetup {
         }
     }
 
-    /// Another number of epochs; rates are lowered after the same part of them.
+    /// Another number of epochs; rates are lowered, and training is warm, after the same part of them.
     pub fn shorten(&mut self, epochs: usize) {
+        let before = self.train().epochs.max(1);
+        let scaled = |at: usize| (at * epochs).div_ceil(before);
+        if let Self::Dag(config) = self {
+            config.network.warm_up = scaled(config.network.warm_up);
+        }
         let train = self.train_mut();
-        train.lower_at = (train.lower_at * epochs).div_ceil(train.epochs.max(1));
+        train.lower_at = scaled(train.lower_at);
         train.epochs = epochs;
     }
 
@@ -247,6 +252,17 @@ mod tests {
                 assert_eq!(again, [(learner.to_string(), setup)]);
             }
         }
+    }
+
+    #[test]
+    fn fewer_epochs_keep_the_schedule() {
+        let mut setup = TrajectorySetup::named("nba-atk-10", "dagnet", "dgg").unwrap();
+        setup.shorten(60);
+        let TrajectorySetup::Dag(config) = &setup else { panic!("{setup:?}") };
+        assert_eq!((config.train.epochs, config.network.warm_up), (60, 2));
+        let mut setup = TrajectorySetup::named("eth", "social-stgcnn", "dgg").unwrap();
+        setup.shorten(8);
+        assert_eq!((setup.train().epochs, setup.train().lower_at), (8, 5));
     }
 
     #[test]

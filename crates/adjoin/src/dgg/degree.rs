@@ -20,7 +20,8 @@ pub enum DegreeRule {
     /// The paper's: `k = D(z) + |e|_1`, kept above 1 by `1 + softplus(. - 1)`.
     Literal,
     /// Around the input graph's degree: `k = 1 + relu(s D(z) + d_i)`, s the deviation of the input
-    /// degrees. At the start `D` is near 0 and the graph near the input graph.
+    /// degrees, or, where all are the same d, the `sqrt(d)` of a random graph. At the start `D` is
+    /// near 0 and the graph near the input graph.
     #[default]
     Relative,
     /// The authors' code: the decoder also sees the standardised input degree, and
@@ -124,6 +125,13 @@ impl InputDegrees {
         let equal = self.deviations.clone().equal_elem(0.0);
         (centred / self.deviations.clone().mask_fill(equal, 1.0)).unsqueeze_dim(1)
     }
+
+    /// By how much learned degrees may differ from the input's, `[nodes]`: the deviation. Were it 0 in a
+    /// graph of equal degrees, nothing could be learned there, so it is that of a random graph instead.
+    fn scale(&self) -> Tensor<1> {
+        let equal = self.deviations.clone().equal_elem(0.0);
+        self.deviations.clone().mask_where(equal, self.means.clone().sqrt())
+    }
 }
 
 /// Estimates a continuous neighbourhood size for every node.
@@ -177,7 +185,7 @@ impl DegreeEstimator {
             DegreeRule::Around(k) => sigmoid(decoded) * (2.0 * (k - 1.0)) + 1.0,
             DegreeRule::Relative => {
                 let input = input()?;
-                relu(decoded * input.deviations.clone() + input.degrees.clone()) + 1.0
+                relu(decoded * input.scale() + input.degrees.clone()) + 1.0
             }
             DegreeRule::Standardised => {
                 let input = input()?;

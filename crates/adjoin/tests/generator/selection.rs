@@ -186,6 +186,25 @@ fn degrees_follow_their_rules() {
 }
 
 #[test]
+fn degrees_can_be_learned_where_the_input_has_equal_ones() {
+    let mut world = World::new(8, &[9, 5]);
+    let pairs = world.batch.ranges().flat_map(|range| {
+        let ends = range.clone();
+        range.flat_map(move |i| ends.clone().map(move |j| (i as u32, j as u32)))
+    });
+    world.graph = Csr::from_edges(14, 14, pairs, SelfLoops::Drop).unwrap();
+    world.weights = vec![1.0; world.graph.edges()];
+    let config = with_rule(&small(CandidateRule::InputEdges), DegreeRule::Relative);
+    let k = degrees(&world.learn(&generator(&config), Pass::evaluate()));
+    for range in world.batch.ranges() {
+        let (d, k) = (range.len() as f64 - 1.0, &k[range]);
+        let mean = k.iter().sum::<f64>() / k.len() as f64;
+        assert!((mean - d - 1.0).abs() < 2.0 * d.sqrt(), "{mean} for {d}");
+        assert!(k.iter().any(|other| (other - k[0]).abs() > 0.05), "{k:?}");
+    }
+}
+
+#[test]
 fn no_noise_makes_training_equal_evaluation() {
     let world = World::new(8, &[21]);
     for candidates in [CandidateRule::InputEdges, CandidateRule::Complete] {

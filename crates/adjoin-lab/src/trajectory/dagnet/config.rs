@@ -100,7 +100,9 @@ impl Default for DagConfig {
             learner_rate: 1e-4,
             lower_at: 0,
             clip: 10.0,
-            choose_by: ChooseEpoch::Loss,
+            // The loss is of one step after true ones: it still falls when sampled paths, which go on from
+            // their own steps, have long begun to drift.
+            choose_by: ChooseEpoch::Displacement,
             ..TrajectoryTrainConfig::default()
         };
         let (network, graph) = (DagNetConfig::default(), DagGraph::Kernel(PUBLISHED_SIGMA));
@@ -110,7 +112,8 @@ impl Default for DagConfig {
 
 impl DagConfig {
     /// The settings of a dataset and a named learner: `kernel` is the published graph, `none` joins all
-    /// agents of a scene, `dgm` and `dgg` learn, each on all pairs of a scene.
+    /// agents of a scene, `dgm` learns on all pairs of a scene, and `dgg` which edges of the published
+    /// graph to keep.
     ///
     /// Basketball has the published settings; pedestrians have others, measured to learn in tens of
     /// epochs what the published ones (the default) need hundreds for.
@@ -120,12 +123,13 @@ impl DagConfig {
     pub fn named(dataset: &str, learner: &str) -> Result<Self> {
         let basketball = dataset.starts_with("nba");
         let k = if basketball { 3 } else { 2 };
+        let published = DagGraph::Kernel(PUBLISHED_SIGMA);
         let (graph, learner) = match learner {
-            "kernel" => (DagGraph::Kernel(PUBLISHED_SIGMA), LearnerConfig::None),
+            "kernel" => (published, LearnerConfig::None),
             "none" => (DagGraph::None, LearnerConfig::None),
             "dgm" => (DagGraph::None, LearnerConfig::Dgm(hard(k))),
-            "dgg" => (DagGraph::None, LearnerConfig::Dgg(Box::new(generator()))),
-            other => (DagGraph::Kernel(PUBLISHED_SIGMA), LearnerConfig::named(other)?),
+            "dgg" => (published, LearnerConfig::Dgg(Box::new(generator()))),
+            other => (published, LearnerConfig::named(other)?),
         };
         let mut config = Self { graph, learner, ..Self::default() };
         if basketball {
