@@ -11,7 +11,7 @@ use crate::atomic::{Temporary, write_atomically, write_synced};
 use crate::dataset::{NodeDataset, UNKNOWN_LABEL};
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::read::GIVEN;
+use crate::read::{GIVEN, is_feature_name};
 use crate::split::Split;
 
 /// What to do when the output exists.
@@ -120,7 +120,12 @@ fn write_nodes(dataset: &NodeDataset, out: impl Write) -> io::Result<()> {
     match &dataset.features {
         Features::Sparse { columns, .. } => header.push(format!("sparse:{columns}")),
         Features::Dense { columns, .. } => {
-            header.extend((0..*columns).map(|column| format!("f{column}")))
+            // Names that mean something else in a header cannot be kept.
+            let plain = dataset.feature_names.iter().all(|name| is_feature_name(name));
+            match plain && !dataset.feature_names.is_empty() {
+                true => header.extend(dataset.feature_names.iter().cloned()),
+                false => header.extend((0..*columns).map(|column| format!("f{column}"))),
+            }
         }
     }
     table.write_record(&header)?;
@@ -206,6 +211,9 @@ impl Npz {
         let bytes: Vec<u8> = labels.flat_map(i64::to_le_bytes).collect();
         self.array("labels", "<i8", &[nodes], &bytes)?;
         self.texts("class_names", &dataset.class_names)?;
+        if !dataset.feature_names.is_empty() {
+            self.texts("feature_names", &dataset.feature_names)?;
+        }
         if !dataset.node_ids.is_empty() {
             self.texts("node_ids", &dataset.node_ids)?;
         }

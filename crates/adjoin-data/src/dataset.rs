@@ -1,5 +1,7 @@
 //! A graph with features and labels, checked as a whole.
 
+use std::collections::HashSet;
+
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
@@ -10,6 +12,9 @@ use crate::split_spec::SplitSpec;
 /// The label of a node whose class is not known.
 pub const UNKNOWN_LABEL: u32 = u32::MAX;
 
+/// What the name of a feature begins with when it counts a word.
+pub const WORD: &str = "words:";
+
 /// A graph whose nodes are to be classified.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeDataset {
@@ -17,6 +22,9 @@ pub struct NodeDataset {
     pub name: String,
     /// One row a node.
     pub features: Features,
+    /// Names of the features, in the order of their columns, words of a bag with [`WORD`] before them;
+    /// empty when the source has none.
+    pub feature_names: Vec<String>,
     /// Undirected edges, each once with the smaller end first, sorted, no self-loops.
     pub edges: Vec<(u32, u32)>,
     /// One weight an edge, when the data has them.
@@ -129,6 +137,11 @@ impl NodeDataset {
         if let Err(what) = self.features.validate() {
             return wrong("features", what, "correct or remove that value");
         }
+        let columns = self.features.columns();
+        if !self.feature_names.is_empty() && self.feature_names.len() != columns {
+            let what = format!("{} names for {columns} features", self.feature_names.len());
+            return wrong("feature_names", what, "give one name a feature, or none at all");
+        }
         if let Some((u, v)) = self.edges.iter().find(|(u, v)| u.max(v) >= &(nodes as u32)) {
             let what = format!("edge ({u}, {v}) leaves the {nodes} nodes");
             return wrong("edges", what, "ends are counted from 0");
@@ -144,9 +157,10 @@ impl NodeDataset {
                 let what = format!("{} weights for {} edges", weights.len(), self.edges.len());
                 return wrong("weights", what, "give one weight an edge, or none at all");
             }
-            if let Some(at) = weights.iter().position(|weight| !weight.is_finite()) {
+            let usable = |weight: &f32| (0.0..f32::INFINITY).contains(weight);
+            if let Some(at) = weights.iter().position(|weight| !usable(weight)) {
                 let what = format!("weight of edge {:?} is {}", self.edges[at], weights[at]);
-                return wrong("weights", what, "weights must be finite numbers");
+                return wrong("weights", what, "weights must be finite numbers from 0 on");
             }
         }
         let classes = self.classes();
@@ -158,6 +172,19 @@ impl NodeDataset {
         if !self.node_ids.is_empty() && self.node_ids.len() != nodes {
             let what = format!("{} ids for {nodes} nodes", self.node_ids.len());
             return wrong("node_ids", what, "give one id a node, or none at all");
+        }
+        let split_names: Vec<String> = self.splits.iter().map(|split| split.name.clone()).collect();
+        for (field, names) in [
+            ("node_ids", &self.node_ids),
+            ("class_names", &self.class_names),
+            ("feature_names", &self.feature_names),
+            ("splits", &split_names),
+        ] {
+            let mut seen = HashSet::new();
+            if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
+                let what = format!("`{twice}` is there twice");
+                return wrong(field, what, "give everything its own name");
+            }
         }
         for split in &self.splits {
             split.check_disjoint()?;

@@ -100,6 +100,7 @@ pub fn citation_like(config: &GeneratorConfig) -> Result<NodeDataset> {
     let mut dataset = NodeDataset {
         name: "citation-like".into(),
         features,
+        feature_names: Vec::new(),
         edges,
         weights: None,
         labels,

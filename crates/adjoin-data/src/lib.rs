@@ -49,7 +49,7 @@ pub mod trajectory;
 
 pub use convert::{Existing, write_csv_folder, write_npz};
 pub use cora::cora;
-pub use dataset::{NodeDataset, UNKNOWN_LABEL};
+pub use dataset::{NodeDataset, UNKNOWN_LABEL, WORD};
 pub use edges::simplify;
 pub use error::{At, Error, Result};
 pub use features::Features;

@@ -15,6 +15,7 @@ fn small() -> NodeDataset {
             columns: 2,
             values: vec![0.1, -2.0, 1e-30, 4.0, 0.0, 6.5],
         },
+        feature_names: vec!["height".into(), "depth, m".into()],
         edges: vec![(0, 2), (1, 2)],
         weights: Some(vec![0.25, 3.0]),
         labels: vec![1, UNKNOWN_LABEL, 0],

@@ -210,6 +210,10 @@ mod tests {
     fn unknown_keys_are_errors_with_a_suggestion() {
         let wrong = Config::default().with_settings(["train.epoch=3"]).unwrap_err().to_string();
         assert!(wrong.contains("did you mean `epochs`"), "{wrong}");
+        let wrong = Config::default().with_settings(["epochs=3"]).unwrap_err().to_string();
+        assert!(wrong.contains("did you mean `train.epochs`"), "{wrong}");
+        let wrong = Config::default().with_settings(["learner.ddg.symmetric=true"]).unwrap_err();
+        assert!(wrong.to_string().contains("did you mean `dgg`"), "{wrong}");
         let wrong = Config::default().with_settings(["nonsense"]).unwrap_err().to_string();
         assert!(wrong.contains("key=value"), "{wrong}");
     }

@@ -12,12 +12,18 @@ use std::{
 const TEMPORARY: &str = ".tmp-";
 
 /// Writes a file through a temporary one beside it, so that a crash leaves the old file or the new
-/// one, never a part. What is there and is no regular file (a pipe, a device) is written to directly.
+/// one, never a part. A link stays, and the file it leads to is replaced. What is there and is no regular
+/// file (a pipe, a device) is written to directly.
 ///
 /// # Errors
 /// What the system says, with the path.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    if path.symlink_metadata().is_ok_and(|found| !found.is_file() && !path.is_dir()) {
+    let behind = match path.is_symlink() {
+        true => Some(fs::canonicalize(path).map_err(Error::file(path))?),
+        false => None,
+    };
+    let path = behind.as_deref().unwrap_or(path);
+    if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         let mut out = fs::OpenOptions::new().write(true).open(path).map_err(Error::file(path))?;
         out.write_all(bytes).map_err(Error::file(path))?;
         return out.flush().map_err(Error::file(path));
@@ -42,15 +48,28 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// As [`write`], or that the file is there.
 pub fn write_new(path: &Path, bytes: &[u8], overwrite: bool) -> Result<()> {
-    let taken = path.symlink_metadata().is_ok_and(|found| found.is_file() || found.is_dir());
-    if taken && (!overwrite || path.is_dir()) {
-        let what = match path.is_dir() {
-            true => "is a folder: name a file",
-            false => "exists: choose another name, or add --overwrite",
-        };
-        return Err(Error::Exists { path: path.into(), what: what.into() });
-    }
+    check_new(path, overwrite)?;
     write(path, bytes)
+}
+
+/// Whether [`write_new`] would begin: to be asked before long work whose result goes there.
+///
+/// # Errors
+/// If the file is there and `overwrite` is not set, or its folder is not.
+pub fn check_new(path: &Path, overwrite: bool) -> Result<()> {
+    let refused = |what: &str| Err(Error::Exists { path: path.into(), what: what.into() });
+    if path.is_dir() {
+        return refused("is a folder: name a file");
+    }
+    if path.is_file() && !overwrite {
+        return refused("exists: choose another name, or add --overwrite");
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            refused("cannot be made: its folder is not there")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Removes what a process that was killed was writing in a folder.
@@ -102,6 +121,27 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
         assert!(write_new(folder.path(), b"x", true).is_err());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_stays_and_what_it_leads_to_is_replaced_only_when_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+        fs::write(&file, "a long text that was there before").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(matches!(write_new(&link, b"new", false), Err(Error::Exists { .. })));
+        write_new(&link, b"new", true).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(link.is_symlink());
+    }
+
+    #[test]
+    fn a_missing_folder_is_seen_before_the_work() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(check_new(&folder.path().join("a.md"), false).is_ok());
+        let wrong = check_new(&folder.path().join("no/a.md"), true).unwrap_err().to_string();
+        assert!(wrong.contains("folder is not there"), "{wrong}");
     }
 
     #[test]

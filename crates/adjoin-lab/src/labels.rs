@@ -65,7 +65,7 @@ impl SplitLabels {
     /// Takes a dataset's labels apart.
     ///
     /// # Errors
-    /// If a node of the split has no label.
+    /// If a part of the split is empty, or one of its nodes has no label.
     pub fn new(dataset: &NodeDataset, split: &Split) -> Result<Self> {
         let part = |name: &str, nodes: &[u32]| {
             let class = |&node: &u32| {
@@ -77,11 +77,14 @@ impl SplitLabels {
             let classes = nodes.iter().map(class).collect::<Result<Vec<u32>>>()?;
             Ok::<_, Error>((nodes.to_vec(), classes))
         };
-        let (nodes, classes) = part("training", &split.train)?;
-        if nodes.is_empty() {
-            let place = format!("split {}", split.name);
-            return Err(Error::Config { place, what: "there are no training nodes".into() });
+        let parts =
+            [("training", &split.train), ("validation", &split.valid), ("test", &split.test)];
+        if let Some((name, _)) = parts.into_iter().find(|(_, nodes)| nodes.is_empty()) {
+            let what =
+                format!("there are no {name} nodes; --split ratio:0.6/0.2/0.2 makes all parts");
+            return Err(Error::Config { place: format!("split {}", split.name), what });
         }
+        let (nodes, classes) = part("training", &split.train)?;
         let training = TrainingLabels { nodes, classes };
         let scorer = |(nodes, classes)| Scorer { nodes, classes };
         let validation = scorer(part("validation", &split.valid)?);

@@ -15,6 +15,7 @@ pub mod record;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod schema;
 pub mod tensorboard;
 pub mod trajectory;
 

@@ -1,6 +1,8 @@
 //! What a run is to do: data, split, learners, seeds, and the configuration of each learner.
 
-use crate::{Config, Error, LearnerConfig, Result, node::name_of, presets, record::RunRecord};
+use crate::{
+    Config, Error, LearnerConfig, Result, node::name_of, presets, record::RunRecord, schema::Schema,
+};
 use adjoin_data::{
     Locations, NodeDataset, Split, SplitSpec,
     points::{self, PointDataset},
@@ -23,6 +25,12 @@ pub struct Plan {
     pub split: String,
     /// Fingerprint of the dataset.
     pub fingerprint: String,
+    /// Classes and features of the nodes of a graph; none for other tasks, and in old runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Schema>,
+    /// Whether the edges of the graph are left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_graph: bool,
     /// Names of the learners.
     pub learners: Vec<String>,
     /// The seeds of each learner.
@@ -37,7 +45,8 @@ impl Plan {
         Self { learners: vec![learner.to_string()], ..self.clone() }
     }
 
-    /// The data of the plan, or other data to use with its models.
+    /// The data of the plan, or other data to use with its models, whose classes and features are then
+    /// matched with those of the plan by name.
     ///
     /// # Errors
     /// If the data is not found, or no longer what it was when the plan was made.
@@ -46,15 +55,23 @@ impl Plan {
         other: Option<&str>,
         data_dir: Option<&Path>,
     ) -> Result<(NodeDataset, Split)> {
-        let dataset = adjoin_data::load(other.unwrap_or(&self.dataset), &self.locations(data_dir))?;
-        if other.is_none() {
-            self.check_data(dataset.fingerprint())?;
+        let name = other.unwrap_or(&self.dataset);
+        let mut dataset = adjoin_data::load(name, &self.locations(data_dir))?;
+        if self.no_graph {
+            dataset = dataset.without_edges();
         }
         let spec: SplitSpec = self.split.parse()?;
-        let split = match other {
-            None => dataset.split(&spec)?,
-            Some(_) => dataset.split(&spec).or_else(|_| dataset.default_split())?,
-        };
+        if other.is_none() {
+            self.check_data(dataset.fingerprint())?;
+            let split = dataset.split(&spec)?;
+            return Ok((dataset, split));
+        }
+        if let Some(schema) = &self.schema {
+            dataset = schema.fit(dataset)?;
+        }
+        // Data to predict may have no labels to divide.
+        let split = dataset.split(&spec).or_else(|_| dataset.default_split());
+        let split = split.or_else(|_| Split::new("nothing", vec![], vec![], vec![]))?;
         Ok((dataset, split))
     }
 
@@ -125,6 +142,8 @@ pub fn some_of_every_class(dataset: PointDataset, count: Option<usize>) -> Resul
 pub struct Wishes<'a> {
     /// Name of the dataset.
     pub dataset: &'a str,
+    /// Whether the data has edges, for learners that can do without.
+    pub has_edges: bool,
     /// The network, if named.
     pub backbone: Option<&'a str>,
     /// The learners, if named.
@@ -151,7 +170,10 @@ impl Wishes<'_> {
             (None, Some(learner)) => vec![learner],
             (None, None) => vec!["none".to_string(), "dgg".to_string()],
         };
-        self.layered(learners, |learner| presets::config(self.dataset, backbone, learner))
+        self.layered(learners, |learner| {
+            let config = presets::config(self.dataset, backbone, learner)?;
+            Ok(if self.has_edges { config } else { presets::without_edges(config) })
+        })
     }
 
     /// Presets of some learners, with file and settings on top.
@@ -322,7 +344,7 @@ mod tests {
     use super::*;
 
     fn wishes<'a>(learners: Option<&'a [String]>, settings: &'a [String]) -> Wishes<'a> {
-        Wishes { dataset: "cora", backbone: None, learners, file: None, settings }
+        Wishes { dataset: "cora", has_edges: true, backbone: None, learners, file: None, settings }
     }
 
     fn words(words: &[&str]) -> Vec<String> {

@@ -6,7 +6,11 @@
 //! learner with it. Many of these do not exist; each that does is a configuration file of its own.
 
 use crate::{Config, Error, LearnerConfig, Result};
-use adjoin::conv::{BackboneConfig, BackboneKind};
+use adjoin::{
+    CandidateRule, Metric,
+    conv::{BackboneConfig, BackboneKind},
+    dgg::DegreeRule,
+};
 
 macro_rules! presets {
     ($($name:literal),* $(,)?) => {
@@ -35,6 +39,9 @@ const FILES: &[(&str, &str)] = presets![
     "consistency",
     "citeseer-dgg-consistency",
 ];
+
+/// Candidates of a node where there are no edges.
+const NEAREST: usize = 20;
 
 /// Names that `--backbone` takes.
 pub const BACKBONES: [&str; 4] = ["gcn", "sage", "gat", "gcnii"];
@@ -69,6 +76,20 @@ pub fn config(dataset: &str, backbone: &str, learner: &str) -> Result<Config> {
         }
     }
     Ok(config)
+}
+
+/// The settings for data without edges: the generator chooses among the nearest nodes in features, since
+/// there are no edges to start from. Other learners stay as they are.
+pub fn without_edges(mut config: Config) -> Config {
+    if let LearnerConfig::Dgg(dgg) = &mut config.learner
+        && !dgg.candidates.is_complete()
+    {
+        dgg.candidates = CandidateRule::Nearest { k: NEAREST, metric: Metric::Cosine };
+        dgg.augment = None;
+        dgg.keep_weights = false;
+        dgg.degree.rule = DegreeRule::Around(NEAREST as f64 / 2.0);
+    }
+    config
 }
 
 /// Names of the files of a preset, whether they exist or not, in their order.

@@ -69,6 +69,10 @@ impl<C: Layered> RunFolder<C> {
     /// # Errors
     /// If results are there already and `overwrite` is not set, or the folder cannot be made.
     pub fn create(target: &Path, overwrite: bool, plan: Plan, configs: Vec<C>) -> Result<Self> {
+        if target.file_name().is_none() {
+            let what = "is no name for a new folder: choose one with --out".into();
+            return Err(Error::Exists { path: target.into(), what });
+        }
         check_target(target, overwrite)?;
         let work = files::sibling(target, PARTIAL);
         if work.exists() {
@@ -145,8 +149,8 @@ impl<C: Layered> RunFolder<C> {
     /// Opens a run that was stopped, by its final name or by that of the working folder.
     ///
     /// # Errors
-    /// If there is no such run.
-    pub fn reopen(path: &Path) -> Result<Self> {
+    /// If there is no such run, or results have its name and `overwrite` is not set.
+    pub fn reopen(path: &Path, overwrite: bool) -> Result<Self> {
         let (target, work) = both_names(path);
         if !work.join(PLAN).is_file() {
             let what = match target.join(PLAN).is_file() {
@@ -155,17 +159,23 @@ impl<C: Layered> RunFolder<C> {
             };
             return Err(Error::Format { path: path.into(), what: what.into() });
         }
+        check_target(&target, overwrite)?;
         let plan = read_plan(&work)?;
         check_task::<C>(&plan, path)?;
         let folder = |learner| part(&work, &plan, learner);
         let configs = plan.learners.iter().map(|learner| read_config(&folder(learner)));
         let configs = configs.collect::<Result<Vec<C>>>()?;
         plan.learners.iter().for_each(|learner| files::remove_leftovers(&folder(learner)));
-        Ok(Self { target, work, overwrite: false, plan, configs })
+        Ok(Self { target, work, overwrite, plan, configs })
     }
 
-    /// After an error: removes the working folder unless it holds a checkpoint; says whether it can be
-    /// resumed.
+    /// What to type to go on with the run.
+    pub fn resume_command(&self) -> String {
+        let overwrite = if self.overwrite { " --overwrite" } else { "" };
+        format!("adjoin train --resume {}{overwrite}", self.work.display())
+    }
+
+    /// After an error: removes the working folder unless it holds a checkpoint; says whether it does.
     pub fn abandon(self) -> bool {
         let is_checkpoint = |path: &Path| path.extension().is_some_and(|e| e == "safetensors");
         let holds = |folder: PathBuf| {

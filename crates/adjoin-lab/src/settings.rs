@@ -81,8 +81,8 @@ fn overlaid<C: Serialize + DeserializeOwned>(
 ) -> Result<C> {
     let error = |what: String| Error::Config { place: place.into(), what };
     let base = toml::Table::try_from(config).map_err(|e| error(e.to_string()))?;
-    let merged = overlay(base, over);
-    merged.try_into().map_err(|e: toml::de::Error| error(suggest(e.message())))
+    let merged = overlay(base.clone(), over);
+    merged.try_into().map_err(|e: toml::de::Error| error(suggest(e.message(), &base)))
 }
 
 /// Tables are joined key by key; anything else in `over` wins.
@@ -103,16 +103,33 @@ fn overlay(mut base: toml::Table, over: toml::Table) -> toml::Table {
     base
 }
 
-/// Adds "did you mean" to an unknown-field message.
-fn suggest(message: &str) -> String {
+/// Adds "did you mean" to a message about an unknown name: a known one that is written alike, or the same
+/// one in a table of the configuration.
+fn suggest(message: &str, base: &toml::Table) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
-    let Some(unknown) = quoted.next().filter(|_| message.starts_with("unknown field")) else {
+    let unknown_name =
+        ["unknown field", "unknown variant"].iter().any(|start| message.starts_with(start));
+    let Some(unknown) = quoted.next().filter(|_| unknown_name) else {
         return message.to_string();
     };
-    let near = quoted.min_by_key(|known| distance(unknown, known));
-    match near {
+    let alike = |known: &&str| distance(unknown, known) <= unknown.len().div_ceil(2);
+    let near = quoted.filter(alike).min_by_key(|known| distance(unknown, known));
+    let inside = || base.iter().find_map(|(key, value)| inside(key, value, unknown));
+    match near.map(str::to_string).or_else(inside) {
         Some(near) => format!("{message}; did you mean `{near}`?"),
         None => message.to_string(),
+    }
+}
+
+/// The full key of a name somewhere below a key.
+fn inside(key: &str, value: &toml::Value, name: &str) -> Option<String> {
+    let table = value.as_table()?;
+    match table.contains_key(name) {
+        true => Some(format!("{key}.{name}")),
+        false => {
+            let mut parts = table.iter();
+            parts.find_map(|(next, value)| inside(&format!("{key}.{next}"), value, name))
+        }
     }
 }
 

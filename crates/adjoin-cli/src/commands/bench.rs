@@ -33,7 +33,7 @@ Examples:
       beside PyTorch, from a clone of the repository")]
 pub struct Bench {
     /// How long to time each case, in seconds
-    #[arg(long, default_value_t = 2.0)]
+    #[arg(long, default_value_t = 2.0, value_parser = some_seconds)]
     seconds: f64,
     /// Time point clouds
     #[arg(long)]
@@ -54,11 +54,15 @@ const CASES: [(BackboneKind, &str, [Option<&str>; 2]); 4] = [
     (BackboneKind::Gcnii, "gcnii", [Some("gcnii64_pyg"), None]),
 ];
 
+fn some_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.01..=3600.0).contains(seconds));
+    seconds.ok_or_else(|| "a number from 0.01 to 3600 is needed".into())
+}
+
 impl Bench {
     /// Runs the command.
     pub fn run(self) -> Done {
-        let budget = Duration::try_from_secs_f64(self.seconds.clamp(0.01, 3600.0))
-            .unwrap_or(Duration::from_secs(2));
+        let budget = Duration::from_secs_f64(self.seconds);
         if self.points {
             return self.run_points(budget);
         }

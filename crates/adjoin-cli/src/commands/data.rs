@@ -26,6 +26,14 @@ Examples:
   adjoin data convert cora ./cora-csv --format csv
       a folder as you would write it for your own graph
 
+Your own graph is a folder with nodes.csv (id, label, split if wanted, features) and edges.csv (source, target,
+weight if wanted), a .graphml file, or an .npz file with these arrays:
+  features  node_features; or feat_indptr, feat_indices, feat_shape and, if not all 1, feat_data
+  edges     edges (E x 2), or adj_indptr and adj_indices; edge_weights if wanted
+  labels    labels, below 0 where unknown
+  splits    train_idx, val_idx, test_idx; or train_masks, val_masks, test_masks (S x N), split_names
+  names     class_names, node_ids, feature_names, all if wanted
+
 Data is looked for in --data-dir, $ADJOIN_DATA, ./data and the user's cache, in this order.")]
 pub struct Data {
     #[command(subcommand)]
@@ -88,6 +96,10 @@ impl Data {
             Action::Info { name } => info(&name, &locations),
             Action::Fetch { name, no_pip } => download(&name, no_pip, locations),
             Action::Convert { name, out, format, overwrite } => {
+                if trajectory::find(&name).is_ok() || points::find(&name).is_ok() {
+                    let what = format!("{name}: only graphs can be converted");
+                    return Err(Failure::Usage(what));
+                }
                 let dataset = load(&name, &locations)?;
                 let existing = if overwrite { Existing::Replace } else { Existing::Refuse };
                 match format {

@@ -64,6 +64,7 @@ struct Score {
 struct Json<'a> {
     dataset: &'a str,
     split: &'a str,
+    split_hash: String,
     learner: &'a str,
     metric: &'a str,
     runs: &'a [Score],
@@ -94,6 +95,7 @@ impl Evaluate {
             let json = Json {
                 dataset: &trained.dataset.name,
                 split: &trained.split.name,
+                split_hash: trained.split.hash(),
                 learner: &trained.learner,
                 metric: "accuracy",
                 runs: &scores,
@@ -110,10 +112,11 @@ impl Evaluate {
         };
         rows.push(vec!["mean".into(), column(|score| score.valid), column(|score| score.test)]);
         print(format!(
-            "{} with learner {} on split {}: accuracy in per cent\n\n{}",
+            "{} with learner {} on split {} ({}): accuracy in per cent\n\n{}",
             trained.dataset.name,
             trained.learner,
             trained.split.name,
+            trained.split.hash(),
             table(&rows)
         ))
     }

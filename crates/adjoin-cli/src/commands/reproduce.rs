@@ -7,7 +7,7 @@ use crate::{
 };
 use adjoin_data::Locations;
 use adjoin_lab::{
-    clock,
+    clock, files,
     reproduce::{
         self, Options, POINTS, PointsRow, Row, TABLES, TRAJECTORY, Table, TableRow, TrajectoryRow,
     },
@@ -89,6 +89,9 @@ impl Reproduce {
         if !(points || trajectories) && self.reduced {
             let what = format!("--reduced is for the tables {TRAJECTORY} and {POINTS}");
             return Err(Failure::Usage(what));
+        }
+        if let Some(out) = &self.out {
+            files::check_new(out, self.overwrite)?;
         }
         let seeds = self.seeds.unwrap_or(if points { 3 } else { 10 });
         let options = Options {

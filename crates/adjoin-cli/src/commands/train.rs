@@ -15,6 +15,7 @@ use adjoin_lab::{
     plan::{Layered, Plan, Wishes},
     points::PointsConfig,
     run::{self, RunFolder},
+    schema::Schema,
     trajectory::TrajectorySetup,
 };
 use clap::{Args, ValueEnum};
@@ -95,6 +96,9 @@ pub struct Train {
     /// [default: the one that comes with the data]
     #[arg(long, value_name = "SPEC")]
     split: Option<String>,
+    /// Leave the edges of the graph out: everything is learned from features
+    #[arg(long)]
+    no_graph: bool,
     /// Only so many training clouds of every class, and a quarter as many to choose and to test with
     #[arg(long, value_name = "N")]
     subset: Option<usize>,
@@ -107,10 +111,10 @@ pub struct Train {
     /// Replace results that are there
     #[arg(long)]
     overwrite: bool,
-    /// Go on with a run that was stopped; other options come from that run
+    /// Go on with a run that was stopped; other options come from that run, but for --overwrite
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "dataset", "backbone", "learner", "config", "set", "seeds", "first_seed", "split",
-        "subset", "data_dir", "out", "overwrite",
+        "no_graph", "subset", "data_dir", "out",
     ])]
     resume: Option<PathBuf>,
     /// Threads to use [default: all]
@@ -148,6 +152,9 @@ impl Train {
         if self.subset.is_some() && task != Task::Points {
             return Err(Failure::Usage("--subset is for --task points".into()));
         }
+        if self.no_graph && task != Task::Node {
+            return Err(Failure::Usage("--no-graph is for --task node".into()));
+        }
         match task {
             Task::Node => self.run_nodes(),
             Task::Trajectory => trajectory::run(&self),
@@ -157,7 +164,7 @@ impl Train {
 
     fn run_nodes(self) -> Done {
         let (folder, dataset, split) = match &self.resume {
-            Some(path) => resume(path)?,
+            Some(path) => resume(path, self.overwrite)?,
             None => self.start()?,
         };
         catch_interrupts();
@@ -182,8 +189,13 @@ impl Train {
         let name = self.dataset.as_deref().unwrap_or("cora");
         let locations = Locations::from_environment(self.data_dir.clone());
         let file = self.file()?;
-        let dataset = adjoin_data::load(name, &locations)?;
-        let configs = self.wishes(&dataset.name, file.as_ref()).configs()?;
+        let mut dataset = adjoin_data::load(name, &locations)?;
+        if self.no_graph {
+            dataset = dataset.without_edges();
+        }
+        let has_edges = !dataset.edges.is_empty();
+        let wishes = self.wishes(&dataset.name, file.as_ref());
+        let configs = Wishes { has_edges, ..wishes }.configs()?;
         let split = match &self.split {
             Some(spec) => {
                 let spec: SplitSpec = spec.parse().map_err(|e| Failure::Usage(format!("{e}")))?;
@@ -197,6 +209,7 @@ impl Train {
                 source: absolute_if_path(name, &locations),
                 part: split.name.clone(),
                 fingerprint: dataset.fingerprint(),
+                schema: Some(Schema::of(&dataset)),
             },
             configs,
         )?;
@@ -207,6 +220,7 @@ impl Train {
     fn wishes<'a>(&'a self, dataset: &'a str, file: Option<&'a (String, String)>) -> Wishes<'a> {
         Wishes {
             dataset,
+            has_edges: true,
             backbone: self.backbone.as_deref(),
             learners: self.learner.as_deref(),
             file: file.map(|(place, text)| (place.as_str(), text.as_str())),
@@ -232,8 +246,10 @@ impl Train {
             data_dir: self.data_dir.as_ref().map(|path| absolute(path)),
             split: data.part,
             fingerprint: data.fingerprint,
+            schema: data.schema,
+            no_graph: self.no_graph,
             learners,
-            seeds: self.seeds(),
+            seeds: self.seeds()?,
             command: command_line(),
         };
         Ok(RunFolder::create(&target, self.overwrite, plan, configs)?)
@@ -247,8 +263,11 @@ impl Train {
         Ok(Some((path.display().to_string(), text)))
     }
 
-    fn seeds(&self) -> Vec<u64> {
-        (self.first_seed..self.first_seed.saturating_add(self.seeds)).collect()
+    fn seeds(&self) -> Result<Vec<u64>, Failure> {
+        let end = self.first_seed.checked_add(self.seeds);
+        let end =
+            end.ok_or_else(|| Failure::Usage("--first-seed: leaves no room for --seeds".into()));
+        Ok((self.first_seed..end?).collect())
     }
 
     fn threads(&self) -> usize {
@@ -264,23 +283,30 @@ struct Data<'a> {
     /// The split, or how much of the data.
     part: String,
     fingerprint: String,
+    /// Classes and features of nodes.
+    schema: Option<Schema>,
 }
 
-fn resume(path: &Path) -> Result<(RunFolder, NodeDataset, Split), Failure> {
-    let folder = RunFolder::reopen(path)?;
+fn resume(path: &Path, overwrite: bool) -> Result<(RunFolder, NodeDataset, Split), Failure> {
+    let folder = RunFolder::reopen(path, overwrite)?;
     let (dataset, split) = folder.plan().load(None, None)?;
     Ok((folder, dataset, split))
 }
 
 /// What to say when training ended early.
 fn stopped(folder: RunFolder<impl Layered>, error: Error) -> Failure {
-    let work = folder.work().to_path_buf();
-    let resumable = folder.abandon();
+    let (work, resume) = (folder.work().display().to_string(), folder.resume_command());
+    // What the settings or the data led to would come again.
+    let passing = matches!(error, Error::Interrupted { .. } | Error::File { .. });
+    let holds_seeds = folder.abandon();
     match Failure::from(error) {
-        Failure::Failed(text) if resumable => {
-            let resume = format!("go on with: adjoin train --resume {}", work.display());
-            Failure::Failed(format!("{text}\n{resume}"))
-        }
+        Failure::Failed(text) if holds_seeds => Failure::Failed(match passing {
+            true => format!("{text}\ngo on with: {resume}"),
+            false => format!(
+                "{text}\nwhat was trained before is in {work}; with other settings start again, with \
+                 --overwrite or another --out"
+            ),
+        }),
         other => other,
     }
 }

@@ -92,6 +92,7 @@ fn read_classes(path: &Path, bytes: &[u8]) -> Result<Vec<String>> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| At::file(path).error("not UTF-8 text", "save the file as UTF-8"))?;
     let mut names: Vec<String> = Vec::new();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (line, name) in text.lines().map(str::trim).enumerate() {
         if name.is_empty() {
             continue;

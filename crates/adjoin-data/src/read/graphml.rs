@@ -25,8 +25,12 @@ pub fn graphml_bytes(path: &Path, bytes: &[u8]) -> Result<NodeDataset> {
         At::byte(path, error.valid_up_to() as u64).error("not UTF-8 text", "save the file as UTF-8")
     })?;
     let mut reader = Reader::from_str(text);
+    let (mut line, mut counted) = (1, 0);
     loop {
-        let at = At::byte(path, reader.buffer_position());
+        let here = (reader.buffer_position() as usize).min(bytes.len());
+        line += bytes[counted..here].iter().filter(|&&byte| byte == b'\n').count() as u64;
+        counted = here;
+        let at = At::line(path, line);
         let wrong = |error: String| at.clone().error(error, "correct the XML");
         match reader.read_event().map_err(|error| wrong(error.to_string()))? {
             Event::Start(tag) => document.open(&tag, &at)?,

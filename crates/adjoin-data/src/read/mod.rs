@@ -25,7 +25,7 @@ pub(crate) use npy::Array;
 #[cfg(test)]
 pub(crate) use npy::written_npy;
 pub(crate) use npz::{expand_entry, open_zip};
-pub(crate) use table::GIVEN;
+pub(crate) use table::{GIVEN, is_feature_name};
 pub(crate) use text::{coordinate, text_of, wrong_cell};
 
 use crate::error::{At, Error, Result};

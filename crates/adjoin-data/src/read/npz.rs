@@ -27,7 +27,7 @@ const MAX_RATIO: u64 = 500;
 /// | edges | `edges` (E, 2), any direction; or `adj_indptr`, `adj_indices`; `edge_weights` (E) if wanted |
 /// | labels | `labels` or `node_labels` (N); negative is unknown |
 /// | splits | `train_idx`, `val_idx`, `test_idx`, the split `public`; and `train_masks`, `val_masks`, `test_masks` (S, N), the splits `fixed:0`... or as in `split_names` |
-/// | names | `class_names` (C), `node_ids` (N), text |
+/// | names | `class_names` (C), `node_ids` (N), `feature_names` (F), text |
 pub fn npz(path: &Path) -> Result<NodeDataset> {
     npz_bytes(&super::stem(path), path, &super::file_bytes(path)?)
 }
@@ -47,8 +47,18 @@ pub fn npz_bytes(name: &str, path: &Path, bytes: &[u8]) -> Result<NodeDataset> {
     }
     let node_ids = archive.texts("node_ids")?.unwrap_or_default();
     let name = name.to_string();
-    let dataset =
-        NodeDataset { name, features, edges, weights, labels, class_names, node_ids, splits };
+    let feature_names = archive.texts("feature_names")?.unwrap_or_default();
+    let dataset = NodeDataset {
+        name,
+        features,
+        feature_names,
+        edges,
+        weights,
+        labels,
+        class_names,
+        node_ids,
+        splits,
+    };
     dataset.validate()?;
     Ok(dataset)
 }
@@ -88,7 +98,7 @@ impl<'a> Archive<'a> {
             there.sort_unstable();
             At::file(self.path).field(key).error(
                 format!("the array is missing (there are: {})", there.join(", ")),
-                "see `adjoin data --help` for the arrays of a graph",
+                "`adjoin data --help` lists the arrays of a graph",
             )
         })
     }

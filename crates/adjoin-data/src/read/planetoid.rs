@@ -123,6 +123,7 @@ pub fn planetoid_bytes(folder: &Path, stem: &str, files: &PlanetoidFiles) -> Res
     let dataset = NodeDataset {
         name: stem.to_string(),
         features,
+        feature_names: Vec::new(),
         edges: simplify(pairs),
         weights: None,
         splits: vec![make_split(&path("y"), trained, known, &labels, test, ally.is_some())?],

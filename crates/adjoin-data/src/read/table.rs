@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::dataset::{NodeDataset, UNKNOWN_LABEL};
+use crate::dataset::{NodeDataset, UNKNOWN_LABEL, WORD};
 use crate::edges::simplify;
 use crate::error::{At, Error, Result};
 use crate::features::Features;
@@ -24,6 +24,12 @@ enum Role {
     Words,
     /// `column:value` pairs of a matrix of this width.
     Sparse(u32),
+}
+
+/// Whether a column of this name holds a feature, and nothing else.
+pub(crate) fn is_feature_name(name: &str) -> bool {
+    let first = name.split_once(':').map_or(name, |(first, _)| first);
+    !["id", "label", "words", "split", "sparse"].contains(&first) && name == name.trim()
 }
 
 /// Collects a graph.
@@ -128,7 +134,10 @@ impl Table {
                         in_split = true;
                     }
                 }
-                Role::Number => self.numbers.push(number(cell, at())?),
+                Role::Number => {
+                    let help = "features must be numbers; put text into a column called `words`";
+                    self.numbers.push(number(cell, at(), help)?);
+                }
                 Role::Words => {
                     for word in cell.split_whitespace() {
                         let next = self.words.len() as u32;
@@ -188,7 +197,8 @@ impl Table {
         let weight = match weight {
             Some(cell) => {
                 let at = at.clone().field("weight");
-                let weight = number(cell.trim(), at.clone())?;
+                let help = "give every edge a weight, or leave the column out";
+                let weight = number(cell.trim(), at.clone(), help)?;
                 if weight < 0.0 {
                     return Err(at.error(format!("{weight} is negative"), "weights start at 0"));
                 }
@@ -230,8 +240,9 @@ impl Table {
     ) -> Result<NodeDataset> {
         self.check_nodes()?;
         let (labels, class_names) = number_classes(&self.labels, classes)?;
-        let features = gather_features(&self.columns, self.numbers, self.sparse, self.words)
-            .ok_or_else(|| self.header.clone().error("too many features", "leave some out"))?;
+        let (features, feature_names) =
+            gather_features(&self.columns, self.numbers, self.sparse, self.words)
+                .ok_or_else(|| self.header.clone().error("too many features", "leave some out"))?;
         let edges = simplify(self.edges.keys().copied());
         let weights: Option<Vec<f32>> =
             edges.iter().map(|edge| self.edges.get(edge).and_then(|(weight, _)| *weight)).collect();
@@ -242,6 +253,7 @@ impl Table {
         let dataset = NodeDataset {
             name,
             features,
+            feature_names,
             edges,
             weights,
             labels,
@@ -267,17 +279,14 @@ fn part(cell: &str, at: At) -> Result<Option<usize>> {
     }
 }
 
-fn number(cell: &str, at: At) -> Result<f32> {
+fn number(cell: &str, at: At, help: &str) -> Result<f32> {
     match cell.parse::<f32>() {
         Ok(number) if number.is_finite() => Ok(number),
         Ok(_) => Err(at.error(
             format!("`{}` is not a finite number", shorten(cell)),
             "replace it, or leave out the node or the column",
         )),
-        Err(_) => Err(at.error(
-            format!("`{}` is not a number", shorten(cell)),
-            "features must be numbers; put text into a column called `words`",
-        )),
+        Err(_) => Err(at.error(format!("`{}` is not a number", shorten(cell)), help)),
     }
 }
 
@@ -334,27 +343,35 @@ fn number_classes(
     Ok((labels, names))
 }
 
-/// Numbers first, then words in alphabetical order (so that the order of the rows does not matter).
+/// Numbers first, then words in alphabetical order (so that the order of the rows does not matter), and the
+/// names of all of them, if they have any.
 fn gather_features(
     columns: &[(String, Role)],
     numbers: Vec<f32>,
     sparse: Vec<Vec<(u32, f32)>>,
     words: HashMap<String, u32>,
-) -> Option<Features> {
-    let count = columns.iter().filter(|(_, role)| *role == Role::Number).count();
+) -> Option<(Features, Vec<String>)> {
+    let numeric = columns.iter().filter(|(_, role)| *role == Role::Number);
+    let mut names: Vec<String> = numeric.map(|(name, _)| name.clone()).collect();
+    let count = names.len();
     let packed = columns.iter().find_map(|(_, role)| match role {
         Role::Sparse(width) => Some(*width as usize),
         Role::Words => Some(words.len()),
         _ => None,
     });
     let Some(width) = packed else {
-        return Some(Features::from_dense(sparse.len(), count, numbers));
+        return Some((Features::from_dense(sparse.len(), count, numbers), names));
     };
     let mut sorted: Vec<(String, u32)> = words.into_iter().collect();
     sorted.sort_unstable();
     let mut place: Vec<u32> = (0..sorted.len() as u32).collect();
     for (new, (_, old)) in sorted.iter().enumerate() {
         *place.get_mut(*old as usize)? = new as u32;
+    }
+    match sorted.is_empty() {
+        // Columns of a matrix have numbers, not names.
+        true => names.clear(),
+        false => names.extend(sorted.iter().map(|(word, _)| format!("{WORD}{word}"))),
     }
     let shift = u32::try_from(count).ok()?;
     let rows = sparse.into_iter().enumerate().map(|(node, row)| {
@@ -367,7 +384,7 @@ fn gather_features(
         }));
         joined
     });
-    Features::from_rows(count.checked_add(width)?, rows.collect())
+    Some((Features::from_rows(count.checked_add(width)?, rows.collect())?, names))
 }
 
 impl From<(csv::Error, &std::path::Path)> for Error {

@@ -110,6 +110,16 @@ pub(crate) fn file_of(folder: &Path, seed: u64) -> PathBuf {
     folder.join(format!("seed-{seed}.safetensors"))
 }
 
+/// A number that stopped being one inside the library, with epoch and seed.
+fn placed(error: Error, trainer: &impl Resumable) -> Error {
+    match error {
+        Error::Graph(adjoin::Error::NotFinite { what: stage, value, .. }) => {
+            Error::NotFinite { stage, value, epoch: trainer.epoch(), seed: trainer.seed() }
+        }
+        other => other,
+    }
+}
+
 /// Trains to the end, from the checkpoint on the shelf if there is one, and leaves one there from time to
 /// time, when `stop` says so, and at the end; one that is of the end is left alone. `seen` is told of every
 /// new epoch.
@@ -139,7 +149,7 @@ pub(crate) fn train<T: Resumable>(
         if stop {
             return Err(Error::Interrupted { epoch: trainer.epoch(), seed: trainer.seed() });
         }
-        let epoch = trainer.step()?;
+        let epoch = trainer.step().map_err(|error| placed(error, trainer))?;
         seen(&epoch);
         progress.curve.push(epoch);
     }

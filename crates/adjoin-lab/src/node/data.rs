@@ -10,8 +10,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 pub struct NodeData {
     /// Node features.
     pub features: Features,
-    /// The input graph; none when the dataset has no edges.
-    pub graph: Option<Adjacency>,
+    /// The input graph; it may be empty, and every node by itself.
+    pub graph: Adjacency,
     /// All nodes as one graph.
     pub batch: Batch,
     /// Number of classes.
@@ -39,24 +39,17 @@ impl NodeData {
             }
         };
         let nodes = dataset.nodes();
-        let edges = dataset.edges.iter().copied();
-        let graph = match (&dataset.weights, dataset.edges.is_empty()) {
-            (_, true) => None,
-            (None, false) => {
-                let topology = Csr::undirected(nodes, edges, SelfLoops::Drop)?;
-                Some(Adjacency::unweighted(topology, device))
-            }
-            (Some(weights), false) => {
-                let topology = Csr::undirected(nodes, edges, SelfLoops::Drop)?;
-                Some(weighted(topology, &dataset.edges, weights, device)?)
-            }
+        let topology = Csr::undirected(nodes, dataset.edges.iter().copied(), SelfLoops::Drop)?;
+        let graph = match &dataset.weights {
+            None => Adjacency::unweighted(topology, device),
+            Some(weights) => weighted(topology, &dataset.edges, weights, device)?,
         };
         Ok(Self { features, graph, batch: Batch::single(nodes), classes: dataset.classes() })
     }
 
     /// What learners are given.
     pub fn input<'a>(&'a self, prepared: &'a Prepared) -> GraphInput<'a> {
-        GraphInput::new(&self.features, self.graph.as_ref(), &self.batch).with_prepared(prepared)
+        GraphInput::new(&self.features, Some(&self.graph), &self.batch).with_prepared(prepared)
     }
 }
 

@@ -289,7 +289,7 @@ impl<'a> Trainer<'a> {
             (&self.pairs, &self.model.learner, &graph.latent)
             && weight > 0.0
         {
-            let scores = dgg.log_scores(latent, pairs.pairs(), self.data.graph.as_ref())?;
+            let scores = dgg.log_scores(latent, pairs.pairs(), Some(&self.data.graph))?;
             terms.push(pairs.loss(&scores)? * weight);
         }
         if train.low_rank > 0.0 {

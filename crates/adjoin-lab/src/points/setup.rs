@@ -149,8 +149,14 @@ mod tests {
     use super::*;
     use crate::points::PointNetworkKind;
 
-    const NOTHING: Wishes =
-        Wishes { dataset: "shapes", backbone: None, learners: None, file: None, settings: &[] };
+    const NOTHING: Wishes = Wishes {
+        dataset: "shapes",
+        has_edges: false,
+        backbone: None,
+        learners: None,
+        file: None,
+        settings: &[],
+    };
 
     #[test]
     fn every_preset_can_be_read_and_every_file_is_used() {

@@ -4,7 +4,7 @@
 //! leaves edges out, nothing is believed or trained beforehand, and the candidates are the input edges,
 //! whatever the preset says.
 
-use super::{Options, Row, Table, generator, measure};
+use super::{Options, Row, Table, check_names, generator, measure, wanted};
 use crate::{Result, node::Observer, presets};
 use adjoin::{DggConfig, dgg::DegreeConfig};
 
@@ -29,9 +29,12 @@ pub(super) fn run(
     observer: &dyn Observer,
     done: &mut dyn FnMut(&Row),
 ) -> Result<Table<Row>> {
+    let learners = ROWS.map(|(name, ..)| name);
+    check_names(options, [&["cora"], &["gcn"], &learners])?;
     let dataset = adjoin_data::load("cora", &options.locations)?;
     let mut table = Table::new("Ablation: GCN on Cora, public split, task loss alone");
-    for (name, published, change) in ROWS {
+    let wished = |row: &Ablation| wanted(&options.learners, row.0);
+    for (name, published, change) in ROWS.into_iter().filter(wished) {
         let mut config = presets::config("cora", "gcn", "dgg")?;
         let dgg = generator(&mut config)?;
         let degree = DegreeConfig { stochastic: true, ..dgg.degree.clone() };

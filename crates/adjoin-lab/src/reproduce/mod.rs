@@ -105,6 +105,22 @@ fn measure(
     Ok((summary, tests))
 }
 
+/// Refuses names that are not in a table: nothing would be run for them.
+fn check_names(options: &Options, known: [&[&str]; 3]) -> Result<()> {
+    let asked = [
+        ("--datasets", &options.datasets),
+        ("--backbones", &options.backbones),
+        ("--learners", &options.learners),
+    ];
+    for ((place, names), known) in asked.into_iter().zip(known) {
+        if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+            let what = format!("{name:?} is not in the table; choose from {known:?}");
+            return Err(Error::Config { place: place.into(), what });
+        }
+    }
+    Ok(())
+}
+
 fn wanted(list: &[String], name: &str) -> bool {
     list.is_empty() || list.iter().any(|item| item == name)
 }

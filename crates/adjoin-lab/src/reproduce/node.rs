@@ -1,6 +1,6 @@
 //! Table 2 of the paper: learners on four backbones, citation graphs, public split.
 
-use super::{Options, Row, Table, measure, wanted};
+use super::{Options, Row, Table, check_names, measure, wanted};
 use crate::{Result, node::Observer, presets, record::paired};
 
 const DATASETS: [&str; 3] = ["cora", "citeseer", "pubmed"];
@@ -45,6 +45,7 @@ pub(super) fn run(
     observer: &dyn Observer,
     done: &mut dyn FnMut(&Row),
 ) -> Result<Table<Row>> {
+    check_names(options, [&DATASETS, &presets::BACKBONES, &LEARNERS])?;
     let mut table = Table::new("Node classification, public split");
     for (at, name) in DATASETS.into_iter().enumerate() {
         if !wanted(&options.datasets, name) {

@@ -5,7 +5,7 @@
 //! beside them, are of the full setting. Ours are of the epoch that validation chose; the networks'
 //! authors chose theirs on the test clouds.
 
-use super::{Options, Row, Table, TableRow, wanted};
+use super::{Options, Row, Table, TableRow, check_names, wanted};
 use crate::{
     Error, Result,
     node::Observer,
@@ -87,6 +87,7 @@ pub fn run(
     observer: &dyn Observer,
     done: &mut dyn FnMut(&PointsRow),
 ) -> Result<Table<PointsRow>> {
+    check_names(options, [&[DATASET], &POINTS_BACKBONES, &POINTS_LEARNERS])?;
     let mut dataset = adjoin_data::points::load(DATASET, &options.locations)?;
     let (setting, title) = match options.reduced {
         true => {

@@ -235,16 +235,7 @@ fn check(options: &Options) -> Result<Vec<&'static str>> {
     let cases = || GROUPS.iter().flat_map(|group| group.cases);
     let datasets: Vec<&str> = cases().map(|case| case.dataset).collect();
     let learners = TRAJECTORY_LEARNERS;
-    for (place, names, known) in [
-        ("--datasets", &options.datasets, &datasets[..]),
-        ("--backbones", &options.backbones, &[STGCNN, DAGNET][..]),
-        ("--learners", &options.learners, &learners[..]),
-    ] {
-        if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
-            let what = format!("{name:?} is not in the table; choose from {known:?}");
-            return Err(Error::Config { place: place.into(), what });
-        }
-    }
+    super::check_names(options, [&datasets, &[STGCNN, DAGNET], &learners])?;
     if options.epochs == Some(0) || options.seeds.is_empty() {
         let what = "epochs and seeds must be at least 1".into();
         return Err(Error::Config { place: "reproduce".into(), what });
@@ -388,6 +379,8 @@ fn measure(
         data_dir: None,
         split: String::new(),
         fingerprint: dataset.fingerprint(),
+        schema: None,
+        no_graph: false,
         learners: vec![learner.into()],
         seeds: options.seeds.clone(),
         command: format!("adjoin reproduce {}", super::TRAJECTORY),

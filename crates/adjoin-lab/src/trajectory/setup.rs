@@ -222,8 +222,14 @@ fn names_learner(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    const NOTHING: Wishes =
-        Wishes { dataset: "crowd", backbone: None, learners: None, file: None, settings: &[] };
+    const NOTHING: Wishes = Wishes {
+        dataset: "crowd",
+        has_edges: false,
+        backbone: None,
+        learners: None,
+        file: None,
+        settings: &[],
+    };
 
     fn words(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| word.to_string()).collect()

@@ -55,6 +55,9 @@ impl Default for BackboneConfig {
     }
 }
 
+/// A network with more would not fit the memory of most machines, and is a mistake.
+const MOST_WEIGHTS: usize = 1 << 30;
+
 impl BackboneConfig {
     /// The settings each network was published with on Cora.
     pub fn of_kind(kind: BackboneKind) -> Self {
@@ -107,7 +110,14 @@ impl BackboneConfig {
             }
         }
         // Widths of the inputs of all layers, and of the output of the last.
-        let between = self.hidden * if self.kind == BackboneKind::Gat { self.heads } else { 1 };
+        let heads = if self.kind == BackboneKind::Gat { self.heads } else { 1 };
+        let between = self.hidden.saturating_mul(heads);
+        let weights = inputs.saturating_add(between.saturating_mul(self.layers - 1));
+        if weights.saturating_mul(between) > MOST_WEIGHTS || self.layers > MOST_WEIGHTS {
+            let value = format!("{} with {} layers on {inputs} features", self.hidden, self.layers);
+            let expected = "a network of more than 2^30 weights is not made";
+            return Err(Error::Setting { name: "hidden", value, expected });
+        }
         let mut widths = vec![between; self.layers + 1];
         widths[0] = inputs;
         widths[self.layers] = outputs;

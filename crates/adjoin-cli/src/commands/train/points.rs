@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// Runs the command.
 pub fn run(train: &Train) -> Done {
     let (folder, dataset) = match &train.resume {
-        Some(path) => resume(path)?,
+        Some(path) => resume(path, train.overwrite)?,
         None => start(train)?,
     };
     catch_interrupts();
@@ -66,14 +66,18 @@ fn start(train: &Train) -> Result<(RunFolder<PointsConfig>, PointDataset), Failu
             },
             part: train.subset.map(|count| count.to_string()).unwrap_or_default(),
             fingerprint: dataset.fingerprint(),
+            schema: None,
         },
         configs,
     )?;
     Ok((folder, dataset))
 }
 
-fn resume(path: &Path) -> Result<(RunFolder<PointsConfig>, PointDataset), Failure> {
-    let folder = RunFolder::reopen(path)?;
+fn resume(
+    path: &Path,
+    overwrite: bool,
+) -> Result<(RunFolder<PointsConfig>, PointDataset), Failure> {
+    let folder = RunFolder::reopen(path, overwrite)?;
     let dataset = folder.plan().load_points(None, None)?;
     Ok((folder, dataset))
 }

@@ -53,10 +53,11 @@ pub fn text(records: &[RunRecord], report: &Path) -> String {
     }
     let heading = records.first().map_or_else(String::new, |record| {
         format!(
-            "{} with {} on split {}: {} in per cent, mean ± deviation over {} seeds\n",
+            "{} with {} on split {} ({}): {} in per cent, mean ± deviation over {} seeds\n",
             record.dataset,
             record.backbone,
             record.split,
+            record.split_hash,
             record.metric,
             record.seeds.len()
         )

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// Runs the command.
 pub fn run(train: &Train) -> Done {
     let (folder, dataset) = match &train.resume {
-        Some(path) => resume(path)?,
+        Some(path) => resume(path, train.overwrite)?,
         None => start(train)?,
     };
     catch_interrupts();
@@ -41,8 +41,11 @@ pub fn run(train: &Train) -> Done {
     }
 }
 
-fn resume(path: &Path) -> Result<(RunFolder<TrajectorySetup>, TrajectoryDataset), Failure> {
-    let folder = RunFolder::reopen(path)?;
+fn resume(
+    path: &Path,
+    overwrite: bool,
+) -> Result<(RunFolder<TrajectorySetup>, TrajectoryDataset), Failure> {
+    let folder = RunFolder::reopen(path, overwrite)?;
     let dataset = folder.plan().load_trajectories(None, None)?;
     Ok((folder, dataset))
 }
@@ -66,6 +69,7 @@ fn start(train: &Train) -> Result<(RunFolder<TrajectorySetup>, TrajectoryDataset
             },
             part: String::new(),
             fingerprint: dataset.fingerprint(),
+            schema: None,
         },
         setups,
     )?;

@@ -1,0 +1,179 @@
+//! What a model expects of data: which classes, and which features in which order.
+
+use crate::{Error, Result};
+use adjoin_data::{Features, NodeDataset, UNKNOWN_LABEL, WORD};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Classes and features of the data that a model was trained on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schema {
+    /// Names of the classes, in the order of the model's outputs.
+    pub classes: Vec<String>,
+    /// Number of features.
+    pub columns: usize,
+    /// Names of the features, in the order of the model's inputs; empty when the data had none.
+    pub names: Vec<String>,
+}
+
+impl Schema {
+    /// That of a dataset.
+    pub fn of(dataset: &NodeDataset) -> Self {
+        Self {
+            classes: dataset.class_names.clone(),
+            columns: dataset.features.columns(),
+            names: dataset.feature_names.clone(),
+        }
+    }
+
+    /// Other data, with classes and features matched by name. Classes that are only numbered, and
+    /// features without names, are matched by their place. Words that the model has not seen say nothing
+    /// to it and are left out.
+    ///
+    /// # Errors
+    /// If the data has a class or a column of numbers that the model does not know, or lacks one of its
+    /// columns.
+    pub fn fit(&self, mut dataset: NodeDataset) -> Result<NodeDataset> {
+        let wrong = |what: String| Error::Config { place: dataset.name.clone(), what };
+        let classes = self.match_classes(&dataset.class_names).map_err(wrong)?;
+        let features = match self.names.is_empty() || dataset.feature_names.is_empty() {
+            true if dataset.features.columns() == self.columns => None,
+            true => {
+                let (found, known) = (dataset.features.columns(), self.columns);
+                let what = format!("has {found} features; the run was trained with {known}");
+                return Err(wrong(what));
+            }
+            false => {
+                let places = self.match_columns(&dataset.feature_names).map_err(wrong)?;
+                let moved = moved(&dataset.features, &places, self.columns);
+                Some(moved.ok_or_else(|| wrong("has too many features".into()))?)
+            }
+        };
+        if let Some(features) = features {
+            dataset.features = features;
+            dataset.feature_names = self.names.clone();
+        }
+        for label in dataset.labels.iter_mut().filter(|label| **label != UNKNOWN_LABEL) {
+            *label = classes[*label as usize];
+        }
+        dataset.class_names = self.classes.clone();
+        Ok(dataset)
+    }
+
+    /// The place of every class of other data among those of the model.
+    fn match_classes(&self, found: &[String]) -> std::result::Result<Vec<u32>, String> {
+        let place = |name: &String| self.classes.iter().position(|known| known == name);
+        let by_name: Vec<_> = found.iter().map(|name| place(name).map(|at| at as u32)).collect();
+        let Some(strange) = by_name.iter().position(Option::is_none) else {
+            return Ok(by_name.into_iter().flatten().collect());
+        };
+        let numbered = found.iter().enumerate().all(|(at, name)| *name == at.to_string());
+        if numbered && found.len() <= self.classes.len() {
+            return Ok((0..found.len() as u32).collect());
+        }
+        let (name, known) = (&found[strange], self.classes.join(", "));
+        Err(format!("has the class `{name}`; the run was trained for {known}"))
+    }
+
+    /// The place of every column of other data among those of the model; none for unknown words.
+    fn match_columns(&self, found: &[String]) -> std::result::Result<Vec<Option<u32>>, String> {
+        let known: HashMap<&str, u32> = self.names.iter().map(String::as_str).zip(0..).collect();
+        let missing = |name: &&String| !name.starts_with(WORD) && !found.contains(name);
+        if let Some(name) = self.names.iter().find(missing) {
+            return Err(format!("lacks the column `{name}` that the run was trained with"));
+        }
+        let place = |name: &String| match known.get(name.as_str()) {
+            Some(&at) => Ok(Some(at)),
+            None if name.starts_with(WORD) => Ok(None),
+            None => Err(format!("has the column `{name}`; the run was trained without it")),
+        };
+        found.iter().map(place).collect()
+    }
+}
+
+/// Features with every column in another place, or left out; none if there are too many.
+fn moved(features: &Features, places: &[Option<u32>], columns: usize) -> Option<Features> {
+    let row = |node: usize| -> Vec<(u32, f32)> {
+        let entries = features.row(node).into_iter();
+        entries.filter_map(|(at, value)| Some((places[at as usize]?, value))).collect()
+    };
+    let rows: Vec<_> = (0..features.rows()).map(row).collect();
+    if features.is_sparse() {
+        return Features::from_rows(columns, rows);
+    }
+    let mut values = vec![0.0; features.rows().checked_mul(columns)?];
+    for (node, row) in rows.into_iter().enumerate() {
+        for (column, value) in row {
+            values[node * columns + column as usize] = value;
+        }
+    }
+    Some(Features::from_dense(features.rows(), columns, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| word.to_string()).collect()
+    }
+
+    /// Two nodes, of the first and of the second class, with values that tell columns apart.
+    fn dataset(classes: &[&str], names: &[&str], columns: usize) -> NodeDataset {
+        let values = (1..=2 * columns).map(|value| value as f32).collect();
+        NodeDataset {
+            name: "new".into(),
+            features: Features::Dense { rows: 2, columns, values },
+            feature_names: words(names),
+            edges: vec![(0, 1)],
+            weights: None,
+            labels: vec![0, 1],
+            class_names: words(classes),
+            node_ids: Vec::new(),
+            splits: Vec::new(),
+        }
+    }
+
+    fn schema(classes: &[&str], names: &[&str]) -> Schema {
+        Schema { classes: words(classes), columns: names.len(), names: words(names) }
+    }
+
+    #[test]
+    fn classes_and_columns_are_matched_by_name() {
+        let schema = schema(&["b", "c", "a"], &["x", "y"]);
+        let fitted = schema.fit(dataset(&["a", "b"], &["y", "x"], 2)).unwrap();
+        assert_eq!(fitted.labels, [2, 0]);
+        assert_eq!(fitted.class_names, schema.classes);
+        assert_eq!(fitted.features.to_dense(), [2.0, 1.0, 4.0, 3.0]);
+        fitted.validate().unwrap();
+    }
+
+    #[test]
+    fn unknown_words_are_left_out_and_missing_ones_are_zero() {
+        let schema = schema(&["a", "b"], &["x", "words:old", "words:both"]);
+        let names = ["x", "words:both", "words:new"];
+        let fitted = schema.fit(dataset(&["a", "b"], &names, 3)).unwrap();
+        assert_eq!(fitted.features.to_dense(), [1.0, 0.0, 2.0, 4.0, 0.0, 5.0]);
+    }
+
+    #[test]
+    fn numbered_classes_and_nameless_columns_keep_their_places() {
+        let fitted = schema(&["a", "b", "c"], &["x", "y"]).fit(dataset(&["0", "1"], &[], 2));
+        let fitted = fitted.unwrap();
+        assert_eq!((fitted.classes(), fitted.labels), (3, vec![0, 1]));
+    }
+
+    #[test]
+    fn what_the_model_does_not_know_is_named() {
+        let schema = schema(&["a", "b"], &["x", "y"]);
+        for (classes, names, columns, word) in [
+            (["a", "z"], &["x", "y"][..], 2, "`z`"),
+            (["a", "b"], &["x", "q"], 2, "`y`"),
+            (["a", "b"], &["x", "y", "q"], 3, "`q`"),
+            (["a", "b"], &[], 3, "3 features"),
+        ] {
+            let error = schema.fit(dataset(&classes, names, columns)).unwrap_err().to_string();
+            assert!(error.contains(word) && error.contains("new"), "{error}");
+        }
+    }
+}
