@@ -167,7 +167,7 @@ impl Observer for Watch {
 impl TrajectoryObserver for Watch {
     fn epoch(&self, seed: u64, record: &TrajectoryEpoch, most: usize) {
         self.moved(seed, [record.epoch, most], || {
-            format!("loss {:.3}, validation {:.3}", record.loss, record.criterion())
+            format!("loss {:.3}, validation {:.3}", record.loss, record.valid.per_agent.ade)
         });
     }
 

@@ -285,3 +285,41 @@ fn interrupted(settings: [&str; 2], checkpoint: &str) {
     assert!(!folder.path().join("long/seed-0.safetensors.tmp-1").exists());
     assert!(!work.exists());
 }
+
+#[test]
+fn other_data_is_matched_by_name_and_needs_no_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let ring = graph(folder.path(), 0);
+    train(folder.path(), &ring, "dgg", "run");
+    let own = succeed(folder.path(), &["predict", "run"]);
+    // The same nodes, with columns in another order and no labels.
+    let nodes = fs::read_to_string(ring.join("nodes.csv")).unwrap();
+    let turned = nodes.lines().map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let label = if cells[1] == "label" { "label" } else { "" };
+        [cells[0], label, cells[6], cells[5], cells[4], cells[3]].join(",") + "\n"
+    });
+    let other = folder.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("nodes.csv"), turned.collect::<String>()).unwrap();
+    fs::copy(ring.join("edges.csv"), other.join("edges.csv")).unwrap();
+    let other = other.to_str().unwrap();
+    assert_eq!(succeed(folder.path(), &["predict", "run", "--dataset", other]), own);
+    let error = fail(folder.path(), &["evaluate", "run", "--dataset", other], 2);
+    assert!(error.contains("no training nodes"), "{error}");
+    let error = fail(folder.path(), &["predict", "run", "--dataset", "cora"], 2);
+    assert!(error.contains("cora: has the class"), "{error}");
+}
+
+#[test]
+fn edges_can_be_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let ring = graph(folder.path(), 0);
+    let data = ["--no-graph", "--dataset", ring.to_str().unwrap(), "--learner", "none,knn,dgm,dgg"];
+    let short = ["--seeds", "1", "--set", "train.epochs=3", "--out", "run", "--quiet"];
+    let words = [&["train"], &data[..], &short].concat();
+    assert!(succeed(folder.path(), &words).contains("ring0-no-graph"));
+    // The run remembers that there are none.
+    let again = succeed(folder.path(), &["evaluate", "run/dgg"]);
+    assert!(again.contains("ring0-no-graph"), "{again}");
+}

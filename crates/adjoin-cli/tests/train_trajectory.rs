@@ -133,7 +133,15 @@ fn dagnet_reads_a_table_of_recordings() {
     let words = [&words[..], &["--seeds", "1", "--set", "train.epochs=1"]].concat();
     let json: Value = serde_json::from_str(&short(folder.path(), &words)).unwrap();
     let named = ["dataset", "backbone", "learner"].map(|key| &json[key]);
-    assert_eq!(named, ["walks", "dagnet", "none"]);
+    assert_eq!(named, ["walks.csv", "dagnet", "none"]);
+    // Other numbers of steps, which the run remembers; and never the settings of a known dataset.
+    fs::rename(folder.path().join("walks.csv"), folder.path().join("nba-walks.csv")).unwrap();
+    let words = ["--dataset", "nba-walks.csv", "--backbone", "dagnet", "--learner", "dgm"];
+    let words = [&words[..], &["--split", "time:4/6", "--seeds", "1", "--out", "run"]].concat();
+    short(folder.path(), &[&words[..], &["--set", "train.epochs=1"]].concat());
+    let config = fs::read_to_string(folder.path().join("run/config.toml")).unwrap();
+    assert!(config.contains("k = 2") && !config.contains("standing"), "{config}");
+    succeed(folder.path(), &["evaluate", "run"]);
     let error = fail(
         folder.path(),
         &["train", "--task", "trajectory", "--dataset", "nowhere.csv", "--quiet"],
@@ -154,7 +162,7 @@ fn wrong_words_are_explained() {
     let error = refused(&["--learner", "magic"]);
     assert!(error.contains("magic") && error.contains("kernel"), "{error}");
     let error = refused(&["--split", "public"]);
-    assert!(error.contains("--split") && error.contains("--dataset"), "{error}");
+    assert!(error.contains("--split") && error.contains("with a name"), "{error}");
     let error = fail(folder.path(), &["train", "--resume", "runs/x"], 1);
     assert!(error.contains("no folder of a run"), "{error}");
     let error = refused(&["--set", "train.epoch=3"]);

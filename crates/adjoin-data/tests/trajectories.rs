@@ -87,7 +87,7 @@ fn a_file_of_ones_own_is_loaded_by_path() {
     let name = path.to_str().unwrap();
     let config = TableConfig { observed: 2, predicted: 3, ..Default::default() };
     let walk = load_with(name, &Locations::default(), &config).unwrap();
-    assert_eq!((walk.name.as_str(), walk.steps()), ("walk", 5));
+    assert_eq!((walk.name.as_str(), walk.steps()), ("walk.csv", 5));
     assert_eq!(walk.parts().map(|(_, scenes)| scenes.len()), [66, 6, 16]);
     let short = load(name, &Locations::default()).unwrap_err().to_string();
     assert!(short.contains("valid: no scene of 20 steps"), "{short}");

@@ -6,7 +6,7 @@ use crate::{
 use adjoin_data::{
     Locations, NodeDataset, Split, SplitSpec,
     points::{self, PointDataset},
-    trajectory::{self, TrajectoryDataset},
+    trajectory::{self, TableConfig, TrajectoryDataset},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub struct Plan {
     /// Where data is looked for first.
     pub data_dir: Option<PathBuf>,
     /// The split, as it is written on the command line; of point clouds the number to train with of every
-    /// class; empty where the dataset decides.
+    /// class; empty where the dataset decides, of trajectories all but a user's own.
     pub split: String,
     /// Fingerprint of the dataset.
     pub fingerprint: String,
@@ -84,7 +84,12 @@ impl Plan {
         other: Option<&str>,
         data_dir: Option<&Path>,
     ) -> Result<TrajectoryDataset> {
-        let dataset = trajectory::load(other.unwrap_or(&self.dataset), &self.locations(data_dir))?;
+        let table = match self.split.is_empty() {
+            true => TableConfig::default(),
+            false => self.split.parse()?,
+        };
+        let name = other.unwrap_or(&self.dataset);
+        let dataset = trajectory::load_with(name, &self.locations(data_dir), &table)?;
         if other.is_none() {
             self.check_data(dataset.fingerprint())?;
         }

@@ -8,7 +8,7 @@ use adjoin_lab::{
     plan::Layered,
     points::{PointsConfig, PointsTrained},
     run,
-    trajectory::{TrajectorySetup, TrajectoryTrained},
+    trajectory::{MOST_SAMPLES, TrajectorySetup, TrajectoryTrained},
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -39,8 +39,8 @@ pub struct Predict {
     #[arg(long)]
     seed: Option<u64>,
     /// Sampled paths of every agent, for trajectories [default: as in the tests of the run]
-    #[arg(long, value_name = "N")]
-    samples: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=MOST_SAMPLES as i64))]
+    samples: Option<u16>,
     /// Other data to use
     #[arg(long, value_name = "NAME|DIR")]
     dataset: Option<String>,
@@ -80,7 +80,7 @@ impl Predict {
         let trained = TrajectoryTrained::open(&self.run, dataset, data_dir)?;
         let record = run::record::<TrajectorySetup>(&self.run)?;
         let seed = self.seed(record.seeds.iter().map(|seed| (seed.seed, seed.valid)))?;
-        Ok(trained.predictions(seed, self.samples.unwrap_or(trained.samples()))?)
+        Ok(trained.predictions(seed, self.samples.map_or(trained.samples(), usize::from))?)
     }
 
     fn clouds(&self) -> Result<String, Failure> {

@@ -54,6 +54,8 @@ Examples:
       four graphs on recorded pedestrians, if ADJOIN_DATA or --data-dir has them
   adjoin train --task trajectory --dataset walks.csv --backbone dagnet --set train.epochs=20
       your own recordings, a table of scene, frame, agent, x, y; 8 steps seen, 12 predicted
+  adjoin train --task trajectory --dataset walks.csv --split scene:5/10
+      whole recordings to test with; 5 steps seen, 10 predicted
   adjoin train --task points
       which made-up shape a cloud of points is, with fixed and with learned neighbourhoods
   adjoin train --task points --dataset modelnet40 --subset 20 --learner knn,dgm,dgg --set points=256
@@ -93,7 +95,8 @@ pub struct Train {
     #[arg(long, value_name = "K", default_value_t = 0)]
     first_seed: u64,
     /// Which nodes train, choose and test: public, fixed:3, random:7, ratio:0.6/0.2/0.2, ...
-    /// [default: the one that comes with the data]
+    /// [default: the one that comes with the data]; of your own trajectories time or scene (parts of
+    /// every recording, or whole ones), and how many steps are seen and predicted: scene:8/12
     #[arg(long, value_name = "SPEC")]
     split: Option<String>,
     /// Leave the edges of the graph out: everything is learned from features

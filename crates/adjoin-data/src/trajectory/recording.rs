@@ -133,10 +133,9 @@ impl Recording {
 
 /// The commonest difference between frames in which an agent is seen one after the other, the smaller
 /// of two equally common ones; `None` when no agent is seen twice.
-pub(crate) fn usual_frame_step(recordings: &[Recording]) -> Option<i64> {
+pub(crate) fn usual_frame_step(recording: &Recording) -> Option<i64> {
     let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
-    let pairs = recordings.iter().flat_map(|recording| recording.rows.windows(2));
-    for pair in pairs.filter(|pair| pair[0].agent == pair[1].agent) {
+    for pair in recording.rows.windows(2).filter(|pair| pair[0].agent == pair[1].agent) {
         *counts.entry(pair[1].frame - pair[0].frame).or_default() += 1;
     }
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(step, _)| step)
@@ -199,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_frame_step_is_the_commonest() {
-        let usual = |rows: &[(i64, i64)]| usual_frame_step(&[recording(rows)]);
+        let usual = |rows: &[(i64, i64)]| usual_frame_step(&recording(rows));
         let rows = [(0, 1), (12, 1), (24, 1), (30, 1), (3, 2)];
         assert_eq!(usual(&rows), Some(12));
         assert_eq!(usual(&[(0, 1), (5, 2)]), None);

@@ -103,7 +103,7 @@ impl TrajectoryDataset {
         for (part, scenes) in self.parts() {
             if scenes.is_empty() {
                 let what = format!("no scene of {} steps", self.steps());
-                return wrong(part, what, "give longer recordings, or observe and predict less");
+                return wrong(part, what, "give longer recordings, or fewer steps: --split 4/6");
             }
             for scene in scenes {
                 let fits = scene.steps == self.steps()

@@ -2,21 +2,21 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::str::FromStr;
 
 use csv::StringRecord;
 
 use super::recording::{Cut, Recording, Row, usual_frame_step};
 use super::scene::{Scene, TrajectoryDataset};
-use super::text::{MAX_RECORDING_BYTES, whole};
+use super::text::{MAX_RECORDING_BYTES, place, whole};
 use crate::error::{At, Error, Result};
-use crate::read::{Rows, coordinate, limited_bytes, stem};
+use crate::read::{Rows, limited_bytes};
 
 /// How a user's recordings are divided.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitBy {
     /// Of every recording, the first 70 % of the frames (rounded up) for training, the next 10 %
     /// (rounded up) for validation, the rest for testing. A track that crosses a border is cut there.
-    #[default]
     Time,
     /// Whole recordings, in the order in which the file names them first: the last 20 % for testing,
     /// the 10 % before them for validation (both rounded down, but at least one), the rest for training.
@@ -32,14 +32,15 @@ pub struct TableConfig {
     pub predicted: usize,
     /// A scene starts at every `stride`-th frame of a recording.
     pub stride: usize,
-    /// Difference of the frame numbers of consecutive steps; `None` takes the commonest.
+    /// Difference of the frame numbers of consecutive steps; `None` takes the commonest of each recording.
     pub frame_step: Option<i64>,
     /// Seconds between steps.
     pub seconds: f64,
     /// Scenes with fewer agents are left out.
     pub min_agents: usize,
-    /// How the recordings are divided.
-    pub split: SplitBy,
+    /// How the recordings are divided; `None` divides by time if every part gets scenes so, or else whole
+    /// recordings.
+    pub split: Option<SplitBy>,
 }
 
 impl Default for TableConfig {
@@ -52,8 +53,42 @@ impl Default for TableConfig {
             frame_step: None,
             seconds: 0.4,
             min_agents: 1,
-            split: SplitBy::Time,
+            split: None,
         }
+    }
+}
+
+impl FromStr for TableConfig {
+    type Err = Error;
+
+    /// `time` or `scene`, and after a colon the numbers of steps seen and predicted: `scene:8/12`. Either
+    /// may be left out.
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || Error::Setting {
+            setting: "split",
+            what: format!("`{text}` divides no recordings"),
+            help: "write time or scene, and if wanted the steps seen and predicted: scene:8/12"
+                .into(),
+        };
+        let mut config = Self::default();
+        let (split, steps) = match text.split_once(':') {
+            Some((split, steps)) => (split, Some(steps)),
+            None if text.contains('/') => ("", Some(text)),
+            None => (text, None),
+        };
+        config.split = match split {
+            "time" => Some(SplitBy::Time),
+            "scene" => Some(SplitBy::Scene),
+            "" => None,
+            _ => return Err(wrong()),
+        };
+        if let Some(steps) = steps {
+            let (seen, told) = steps.split_once('/').ok_or_else(wrong)?;
+            config.observed = seen.parse().map_err(|_| wrong())?;
+            config.predicted = told.parse().map_err(|_| wrong())?;
+        }
+        config.check()?;
+        Ok(config)
     }
 }
 
@@ -103,40 +138,17 @@ pub fn csv(path: &Path, config: &TableConfig) -> Result<TrajectoryDataset> {
 pub fn csv_bytes(path: &Path, bytes: &[u8], config: &TableConfig) -> Result<TrajectoryDataset> {
     config.check()?;
     let recordings = recordings(path, bytes)?;
-    let cut = Cut {
-        steps: config.observed + config.predicted,
-        stride: config.stride,
-        // Without a pair of steps there is no scene, whatever the distance.
-        frame_step: config.frame_step.or(usual_frame_step(&recordings)).unwrap_or(1),
-        min_agents: config.min_agents,
+    let parts = match config.split {
+        Some(split) => divided(&recordings, split, config, path)?,
+        None => match divided(&recordings, SplitBy::Time, config, path)? {
+            parts if parts.iter().all(|part| !part.is_empty()) || recordings.len() < 3 => parts,
+            _ => divided(&recordings, SplitBy::Scene, config, path)?,
+        },
     };
-    let mut parts: [Vec<Scene>; 3] = Default::default();
-    match config.split {
-        SplitBy::Time => {
-            for recording in &recordings {
-                for (part, piece) in parts.iter_mut().zip(recording.by_time([0.7, 0.1])) {
-                    part.extend(piece.scenes(&cut)?);
-                }
-            }
-        }
-        SplitBy::Scene => {
-            let count = recordings.len();
-            let (tested, checked) = ((count / 5).max(1), (count / 10).max(1));
-            if count < 3 {
-                let what = format!("{count} recordings in {}", path.display());
-                let help = "name at least three in column `scene`, or split by time".into();
-                return Err(Error::Setting { setting: "split", what, help });
-            }
-            for (at, recording) in recordings.iter().enumerate() {
-                let left = count - at;
-                let part = if left <= tested { 2 } else { usize::from(left <= tested + checked) };
-                parts[part].extend(recording.scenes(&cut)?);
-            }
-        }
-    }
     let [train, valid, test] = parts;
     let dataset = TrajectoryDataset {
-        name: stem(path),
+        // With its ending: the name of a known dataset means that dataset.
+        name: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into()),
         observed: config.observed,
         predicted: config.predicted,
         seconds: config.seconds,
@@ -146,6 +158,45 @@ pub fn csv_bytes(path: &Path, bytes: &[u8], config: &TableConfig) -> Result<Traj
     };
     dataset.validate()?;
     Ok(dataset)
+}
+
+/// Scenes to train, to validate and to test with.
+fn divided(
+    recordings: &[Recording],
+    split: SplitBy,
+    config: &TableConfig,
+    path: &Path,
+) -> Result<[Vec<Scene>; 3]> {
+    let cut = |recording: &Recording| Cut {
+        steps: config.observed + config.predicted,
+        stride: config.stride,
+        // Without a pair of steps there is no scene, whatever the distance.
+        frame_step: config.frame_step.or(usual_frame_step(recording)).unwrap_or(1),
+        min_agents: config.min_agents,
+    };
+    let mut parts: [Vec<Scene>; 3] = Default::default();
+    let count = recordings.len();
+    if split == SplitBy::Scene && count < 3 {
+        let what = format!("{count} recordings in {}", path.display());
+        let help = "name at least three in column `scene`, or split by time".into();
+        return Err(Error::Setting { setting: "split", what, help });
+    }
+    let (tested, checked) = ((count / 5).max(1), (count / 10).max(1));
+    for (at, recording) in recordings.iter().enumerate() {
+        match split {
+            SplitBy::Time => {
+                for (part, piece) in parts.iter_mut().zip(recording.by_time([0.7, 0.1])) {
+                    part.extend(piece.scenes(&cut(recording))?);
+                }
+            }
+            SplitBy::Scene => {
+                let left = count - at;
+                let part = if left <= tested { 2 } else { usize::from(left <= tested + checked) };
+                parts[part].extend(recording.scenes(&cut(recording))?);
+            }
+        }
+    }
+    Ok(parts)
 }
 
 /// The recordings of the file, in the order of their first lines.
@@ -159,7 +210,7 @@ fn recordings(path: &Path, bytes: &[u8]) -> Result<Vec<Recording>> {
         let row = Row {
             frame: whole(cell(frame), "frame", &at)?,
             agent: whole(cell(agent), "agent", &at)?,
-            place: [coordinate(cell(x), "x", &at)?, coordinate(cell(y), "y", &at)?],
+            place: [place(cell(x), "x", &at)?, place(cell(y), "y", &at)?],
             line: at.line.unwrap_or(0),
         };
         let name = cell(scene);
@@ -214,7 +265,7 @@ mod tests {
         frame_step: None,
         seconds: 1.0,
         min_agents: 1,
-        split: SplitBy::Time,
+        split: Some(SplitBy::Time),
     };
 
     fn parse(text: &str, config: &TableConfig) -> Result<TrajectoryDataset> {
@@ -235,7 +286,7 @@ mod tests {
     #[test]
     fn columns_and_lines_are_in_any_order() {
         let dataset = parse(&walks(1, 20), &SMALL).unwrap();
-        assert_eq!(dataset.name, "own");
+        assert_eq!(dataset.name, "own.csv");
         // 14, 2 and 4 frames, two a scene.
         assert_eq!(dataset.parts().map(|(_, scenes)| scenes.len()), [13, 1, 3]);
         let last = &dataset.test[2];
@@ -246,8 +297,43 @@ mod tests {
     }
 
     #[test]
+    fn short_recordings_are_held_out_whole_and_each_has_its_own_frame_step() {
+        let config = TableConfig { split: None, ..SMALL };
+        let short = parse(&walks(20, 2), &config).unwrap();
+        assert_eq!(short.parts().map(|(_, scenes)| scenes.len()), [14, 2, 4]);
+        let long = parse(&walks(3, 20), &config).unwrap();
+        assert_eq!(long.parts().map(|(_, scenes)| scenes.len()), [39, 3, 9]);
+        // Frames of the others are 5 apart.
+        let mut mixed = walks(2, 20);
+        (0..20).for_each(|step| writeln!(mixed, "0,1,{step},other,{step}").unwrap());
+        let mixed = parse(&mixed, &config).unwrap();
+        assert_eq!(mixed.parts().map(|(_, scenes)| scenes.len()), [39, 3, 9]);
+    }
+
+    #[test]
+    fn a_split_is_written_in_words() {
+        let read = |text: &str| {
+            let TableConfig { observed, predicted, split, .. } = text.parse().unwrap();
+            (observed, predicted, split)
+        };
+        assert_eq!(read("scene:5/10"), (5, 10, Some(SplitBy::Scene)));
+        assert_eq!(read("time"), (8, 12, Some(SplitBy::Time)));
+        assert_eq!(read("4/6"), (4, 6, None));
+        for wrong in ["by", "scene:5", "scene:0/3", "time:a/b"] {
+            assert!(wrong.parse::<TableConfig>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn places_that_single_precision_blurs_are_refused() {
+        let wrong = parse("scene,frame,agent,x,y\na,0,1,450000,2\n", &SMALL).unwrap_err();
+        let wrong = wrong.to_string();
+        assert!(wrong.contains("common origin") && wrong.contains("line 2"), "{wrong}");
+    }
+
+    #[test]
     fn whole_scenes_can_be_held_out() {
-        let config = TableConfig { split: SplitBy::Scene, ..SMALL };
+        let config = TableConfig { split: Some(SplitBy::Scene), ..SMALL };
         let dataset = parse(&walks(20, 2), &config).unwrap();
         assert_eq!(dataset.parts().map(|(_, scenes)| scenes.len()), [14, 2, 4]);
         assert_eq!(dataset.valid[0].name, "place 14 0");
@@ -299,7 +385,7 @@ mod tests {
         fn what_is_read_is_whole(text in "([ab],[0-9]{1,2},[0-2],[0-9.e-]{1,3},1\n){0,40}", by_scene: bool) {
             let split = if by_scene { SplitBy::Scene } else { SplitBy::Time };
             let text = format!("scene,frame,agent,x,y\n{text}");
-            if let Ok(dataset) = parse(&text, &TableConfig { split, ..SMALL }) {
+            if let Ok(dataset) = parse(&text, &TableConfig { split: Some(split), ..SMALL }) {
                 prop_assert!(dataset.validate().is_ok());
             }
         }

@@ -21,7 +21,9 @@ pub(super) fn recording(path: &Path) -> Result<Recording> {
 /// these files do.
 pub(super) fn recording_bytes(path: &Path, bytes: &[u8]) -> Result<Recording> {
     let mut rows = Vec::new();
-    for (at, line) in text_of(path, bytes)?.lines().enumerate() {
+    let text = text_of(path, bytes)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    for (at, line) in text.lines().enumerate() {
         let at = At::line(path, at as u64 + 1);
         let cells: Vec<&str> = line.split_whitespace().take(5).collect();
         match cells[..] {
@@ -29,7 +31,7 @@ pub(super) fn recording_bytes(path: &Path, bytes: &[u8]) -> Result<Recording> {
             [frame, agent, x, y] => rows.push(Row {
                 frame: whole(frame, "frame", &at)?,
                 agent: whole(agent, "agent", &at)?,
-                place: [coordinate(x, "x", &at)?, coordinate(y, "y", &at)?].map(four_decimals),
+                place: [place(x, "x", &at)?, place(y, "y", &at)?].map(four_decimals),
                 line: at.line.unwrap_or(0),
             }),
             _ => {
@@ -45,12 +47,30 @@ pub(super) fn recording_bytes(path: &Path, bytes: &[u8]) -> Result<Recording> {
     Recording::new(stem(path), rows, path)
 }
 
+/// Farthest place from the origin, in metres.
+const MAX_PLACE: f64 = 1e5;
+
 /// A whole number, perhaps written as `780.0`.
 pub(super) fn whole(cell: &str, field: &str, at: &At) -> Result<i64> {
     match cell.parse::<f64>() {
         Ok(value) if value.fract() == 0.0 && value.abs() < MAX_WHOLE => Ok(value as i64),
+        Ok(value) if value.fract() == 0.0 => {
+            let help = "number frames and agents from 0 on";
+            Err(wrong_cell(cell, "a number below 2^53", help, field, at))
+        }
         _ => Err(wrong_cell(cell, "a whole number", "number frames and agents", field, at)),
     }
+}
+
+/// A coordinate in metres. Steps are computed in single precision, which is finer than a centimetre only
+/// this near to the origin.
+pub(super) fn place(cell: &str, field: &str, at: &At) -> Result<f64> {
+    let value = coordinate(cell, field, at)?;
+    if value.abs() <= MAX_PLACE {
+        return Ok(value);
+    }
+    let help = "subtract a common origin from all positions, in metres";
+    Err(at.clone().field(field).error(format!("`{cell}` is more than 100 km away"), help))
 }
 
 /// Rounds half to even after scaling, the way NumPy does.

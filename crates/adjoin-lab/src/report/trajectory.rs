@@ -82,7 +82,7 @@ fn view(record: &TrajectoryRecord) -> RunRecord {
                 epoch: epoch.epoch,
                 loss: epoch.loss,
                 train: f64::NAN,
-                valid: epoch.criterion(),
+                valid: epoch.valid.per_agent.ade,
                 mean_degree: None,
                 std_degree: None,
                 degrees: Vec::new(),

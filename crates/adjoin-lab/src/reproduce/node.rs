@@ -81,5 +81,5 @@ pub(super) fn run(
             }
         }
     }
-    Ok(table)
+    table.not_empty()
 }

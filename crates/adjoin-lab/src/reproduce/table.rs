@@ -1,6 +1,9 @@
 //! Rows of a reproduced table, and how they are written.
 
-use crate::record::{Paired, Summary};
+use crate::{
+    Error, Result,
+    record::{Paired, Summary},
+};
 use serde::Serialize;
 
 /// A row of a table, whatever it is about.
@@ -67,6 +70,16 @@ pub struct Table<R> {
 impl<R: TableRow> Table<R> {
     pub(super) fn new(title: &str) -> Self {
         Self { title: title.into(), notes: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Refuses a table of nothing: names that are in the table, but not together.
+    pub(super) fn not_empty(self) -> Result<Self> {
+        if !self.rows.is_empty() {
+            return Ok(self);
+        }
+        let what =
+            "the table has no such row; leave out --datasets, --backbones or --learners".into();
+        Err(Error::Config { place: "reproduce".into(), what })
     }
 
     /// The table in Markdown, with the command and the date that made it.

@@ -227,7 +227,7 @@ pub fn run(
             }
         }
     }
-    Ok(table)
+    table.not_empty()
 }
 
 /// The learners to run; refuses names that are not in the tables.

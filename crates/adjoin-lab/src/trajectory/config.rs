@@ -9,6 +9,9 @@ use adjoin::{
 };
 use serde::{Deserialize, Serialize};
 
+/// Most sampled paths of an agent: more would fill the memory.
+pub const MOST_SAMPLES: usize = 10_000;
+
 /// Neighbours of a pedestrian in DGM, as the DGG paper has it.
 const PEDESTRIAN_NEIGHBOURS: usize = 2;
 
@@ -147,8 +150,9 @@ impl TrajectoryTrainConfig {
     /// # Errors
     /// Names the setting at fault.
     pub fn check(&self) -> Result<()> {
-        if self.batch == 0 || self.samples == 0 {
-            let what = "batch and samples must be at least 1".into();
+        if self.batch == 0 || self.samples == 0 || self.samples > MOST_SAMPLES {
+            let what =
+                format!("batch and samples must be at least 1, samples at most {MOST_SAMPLES}");
             return Err(Error::Config { place: "train".into(), what });
         }
         settings::not_negative([
@@ -207,7 +211,9 @@ impl TrajectoryConfig {
             "none" => (InputGraph::None, LearnerConfig::None),
             "dgg" => (InputGraph::Kernel, LearnerConfig::Dgg(Box::new(generator()))),
             "dgm" => {
-                let config = DgmConfig { k: PEDESTRIAN_NEIGHBOURS, ..DgmConfig::default() };
+                // One graph without noise at evaluation, not several drawn ones.
+                let (k, evaluation_draws) = (PEDESTRIAN_NEIGHBOURS, 0);
+                let config = DgmConfig { k, evaluation_draws, ..DgmConfig::default() };
                 (InputGraph::None, LearnerConfig::Dgm(config))
             }
             other => (InputGraph::Kernel, LearnerConfig::named(other)?),

@@ -63,7 +63,7 @@ impl<M> TrajectorySeed<M> {
     pub fn record(&self) -> TrajectorySeedRecord {
         TrajectorySeedRecord {
             seed: self.seed,
-            valid: self.best.epoch.criterion(),
+            valid: self.best.epoch.valid.per_agent.ade,
             best_epoch: self.best.epoch.epoch,
             epochs: self.curve.len(),
             seconds: self.seconds,

@@ -31,7 +31,7 @@ mod weights;
 pub use baseline::{Baseline, constant_velocity, constant_velocity_with_noise};
 pub use batch::SceneBatch;
 pub use config::{
-    ChooseEpoch, InputGraph, Likelihood, OptimiserKind, Sampling, TrajectoryConfig,
+    ChooseEpoch, InputGraph, Likelihood, MOST_SAMPLES, OptimiserKind, Sampling, TrajectoryConfig,
     TrajectoryTrainConfig,
 };
 pub use experiment::{TrajectoryExperiment, TrajectoryObserver, TrajectorySeed, evaluate};

@@ -2,10 +2,10 @@
 
 use super::{
     Forecast, Forecaster, GENERATOR_FEATURES, InputGraph, Likelihood, Sampling, SceneBatch,
-    SocialStgcnn, Trainable, TrajectoryConfig, gaussian, kernel_graph, negative_log_likelihood,
-    place_negative_log_likelihood,
+    SocialStgcnn, SocialStgcnnConfig, Trainable, TrajectoryConfig, gaussian, kernel_graph,
+    negative_log_likelihood, place_negative_log_likelihood,
 };
-use crate::{AnyLearner, Error, Result};
+use crate::{AnyLearner, Error, LearnerConfig, Result};
 use adjoin::{
     Adjacency, Candidates, EdgeScores, GraphInput, Key, LearnedGraph, Learner, Pass, Prepared,
 };
@@ -16,6 +16,9 @@ use burn::{
 
 /// Candidate pairs of all frames of a batch are listed up to this many.
 const MOST_PAIRS: usize = 50_000_000;
+
+/// More layers than anybody needs, and fewer than fill the memory.
+const MOST_EXTRAPOLATORS: usize = 1000;
 
 /// A graph learner and the network that uses its graph, one graph per frame.
 ///
@@ -52,6 +55,17 @@ impl SocialModel {
         if observed == 0 || predicted == 0 {
             let what = "a trajectory needs at least one observed and one predicted step".into();
             return Err(Error::Config { place: "trajectory".into(), what });
+        }
+        let SocialStgcnnConfig { extrapolators, norm_momentum, .. } = config.network;
+        if extrapolators > MOST_EXTRAPOLATORS || !(0.0..=1.0).contains(&norm_momentum) {
+            let what = format!(
+                "extrapolators must be at most {MOST_EXTRAPOLATORS}, norm_momentum from 0 to 1"
+            );
+            return Err(Error::Config { place: "network".into(), what });
+        }
+        if matches!(&config.learner, LearnerConfig::Dgm(dgm) if dgm.evaluation_draws > 0) {
+            let what = "must be 0: one graph without noise is evaluated".into();
+            return Err(Error::Config { place: "learner.dgm.evaluation_draws".into(), what });
         }
         let key = Key::new(seed).child(0x7247);
         Ok(Self {

@@ -51,7 +51,7 @@ pub struct TrajectoryRecord {
 pub struct TrajectorySeedRecord {
     /// The seed.
     pub seed: u64,
-    /// What validation minimised, at the best epoch ([`TrajectoryEpoch::criterion`]).
+    /// Average displacement of the best sample per agent on validation scenes, at the best epoch.
     pub valid: f64,
     /// The epoch that validation chose, from 1.
     pub best_epoch: usize,

@@ -148,7 +148,7 @@ struct Line {
     epoch: usize,
     loss: f64,
     valid_loss: f64,
-    valid: Option<Scores>,
+    valid: Scores,
 }
 
 fn lines(record: &TrajectoryRecord) -> Vec<Line> {
@@ -170,8 +170,8 @@ fn curves(record: &TrajectoryRecord) -> Vec<Point> {
         values: vec![
             ("loss", Some(loss)),
             ("valid_loss", Some(valid_loss)),
-            ("valid_ade", valid.map(|scores| scores.per_agent.ade)),
-            ("valid_fde", valid.map(|scores| scores.per_agent.fde)),
+            ("valid_ade", Some(valid.per_agent.ade)),
+            ("valid_fde", Some(valid.per_agent.fde)),
         ],
     };
     lines(record).into_iter().map(point).collect()

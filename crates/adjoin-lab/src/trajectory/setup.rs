@@ -2,7 +2,7 @@
 
 use super::{
     InputGraph, TrajectoryConfig, TrajectoryRecord, TrajectoryTrainConfig,
-    dagnet::{DagConfig, DagGraph},
+    dagnet::{BASKETBALL_NEIGHBOURS, DagConfig, DagGraph, is_basketball},
 };
 use crate::{
     Error, LearnerConfig, Result,
@@ -47,6 +47,13 @@ impl TrajectorySetup {
                 let mut config = TrajectoryConfig::named(learner)?;
                 if dataset == "crowd" {
                     config.train.batch = CROWD_BATCH;
+                }
+                if is_basketball(dataset) {
+                    // Players are faster than pedestrians: at their rate training diverges.
+                    config.train.rate = TrajectoryTrainConfig::default().rate;
+                    if let LearnerConfig::Dgm(dgm) = &mut config.learner {
+                        dgm.k = BASKETBALL_NEIGHBOURS;
+                    }
                 }
                 Ok(Self::Social(Box::new(config)))
             }

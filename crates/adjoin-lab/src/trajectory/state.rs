@@ -68,8 +68,7 @@ impl<M: Trainable> Resumable for TrajectoryTrainer<'_, M> {
 
     fn row(epoch: &TrajectoryEpoch) -> Vec<f64> {
         let TrajectoryEpoch { epoch, loss, valid_loss, valid, seconds } = *epoch;
-        let absent = Displacement { ade: f64::NAN, fde: f64::NAN };
-        let ways = valid.map_or([absent; 3], |s| [s.per_agent, s.per_scene, s.likely]);
+        let ways = [valid.per_agent, valid.per_scene, valid.likely];
         let errors = ways.into_iter().flat_map(|way| [way.ade, way.fde]);
         [epoch as f64, loss, valid_loss, seconds].into_iter().chain(errors).collect()
     }
@@ -77,13 +76,12 @@ impl<M: Trainable> Resumable for TrajectoryTrainer<'_, M> {
     fn epoch_of(row: &[f64]) -> TrajectoryEpoch {
         let at = |column: usize| row.get(column).copied().unwrap_or(f64::NAN);
         let way = |column: usize| Displacement { ade: at(column), fde: at(column + 1) };
-        let scores = Scores { per_agent: way(4), per_scene: way(6), likely: way(8) };
         TrajectoryEpoch {
             epoch: at(0) as usize,
             loss: at(1),
             valid_loss: at(2),
             seconds: at(3),
-            valid: (!at(4).is_nan()).then_some(scores),
+            valid: Scores { per_agent: way(4), per_scene: way(6), likely: way(8) },
         }
     }
 }

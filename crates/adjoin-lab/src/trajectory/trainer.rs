@@ -28,17 +28,19 @@ pub struct TrajectoryEpoch {
     pub loss: f64,
     /// Validation loss after it.
     pub valid_loss: f64,
-    /// Validation errors after it, if they choose the epoch.
-    pub valid: Option<Scores>,
+    /// Validation errors after it.
+    pub valid: Scores,
     /// Time of the training steps.
     pub seconds: f64,
 }
 
 impl TrajectoryEpoch {
-    /// What validation minimises: the average displacement of the best sample per agent where
-    /// displacements choose the epoch, or else the loss.
-    pub fn criterion(&self) -> f64 {
-        self.valid.map_or(self.valid_loss, |scores| scores.per_agent.ade)
+    /// What validation minimises.
+    fn criterion(&self, choose_by: ChooseEpoch) -> f64 {
+        match choose_by {
+            ChooseEpoch::Loss => self.valid_loss,
+            ChooseEpoch::Displacement => self.valid.per_agent.ade,
+        }
     }
 }
 
@@ -161,16 +163,13 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
         }
         valid_loss /= self.valid_scenes.len() as f64;
         self.finite("validation loss", valid_loss)?;
-        let valid = match self.config.choose_by {
-            ChooseEpoch::Loss => None,
-            ChooseEpoch::Displacement => Some(score(
-                &model,
-                self.valid_scenes,
-                &self.valid,
-                self.config.samples,
-                validation_key(self.seed),
-            )?),
-        };
+        let valid = score(
+            &model,
+            self.valid_scenes,
+            &self.valid,
+            self.config.samples,
+            validation_key(self.seed),
+        )?;
         let record = TrajectoryEpoch {
             epoch: self.epoch,
             loss: losses / self.scenes.len() as f64,
@@ -178,7 +177,8 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
             valid,
             seconds: elapsed.as_secs_f64(),
         };
-        if self.best.as_ref().is_none_or(|best| record.criterion() < best.epoch.criterion()) {
+        let criterion = |epoch: &TrajectoryEpoch| epoch.criterion(self.config.choose_by);
+        if self.best.as_ref().is_none_or(|best| criterion(&record) < criterion(&best.epoch)) {
             self.best = Some(TrajectoryBest { epoch: record, model });
         }
         Ok(record)

@@ -9,7 +9,7 @@ use crate::{
 };
 use adjoin_data::{
     Locations,
-    trajectory::{self, TrajectoryDataset},
+    trajectory::{self, TableConfig, TrajectoryDataset},
 };
 use adjoin_lab::{
     run::{self, RunFolder},
@@ -51,14 +51,19 @@ fn resume(
 }
 
 fn start(train: &Train) -> Result<(RunFolder<TrajectorySetup>, TrajectoryDataset), Failure> {
-    if train.split.is_some() {
-        let what = "--split divides the nodes of a graph; trajectory datasets come with their \
-                    scenes divided, so choose one with --dataset";
+    let name = train.dataset.as_deref().unwrap_or("crowd");
+    if train.split.is_some() && trajectory::find(name).is_ok() {
+        let what = "--split divides your own recordings; datasets with a name come with their scenes \
+                    divided";
         return Err(Failure::Usage(what.into()));
     }
-    let name = train.dataset.as_deref().unwrap_or("crowd");
+    let table = match &train.split {
+        Some(split) => split.parse().map_err(|error| Failure::Usage(format!("{error}")))?,
+        None => TableConfig::default(),
+    };
     let file = train.file()?;
-    let dataset = trajectory::load(name, &Locations::from_environment(train.data_dir.clone()))?;
+    let locations = Locations::from_environment(train.data_dir.clone());
+    let dataset = trajectory::load_with(name, &locations, &table)?;
     let setups = train.wishes(&dataset.name, file.as_ref()).trajectory_setups()?;
     let folder = train.folder(
         Data {
@@ -67,7 +72,7 @@ fn start(train: &Train) -> Result<(RunFolder<TrajectorySetup>, TrajectoryDataset
                 Ok(known) => known.name.into(),
                 Err(_) => absolute(Path::new(name)).display().to_string(),
             },
-            part: String::new(),
+            part: train.split.clone().unwrap_or_default(),
             fingerprint: dataset.fingerprint(),
             schema: None,
         },

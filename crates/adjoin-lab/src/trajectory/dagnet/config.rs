@@ -8,6 +8,9 @@ use crate::{LearnerConfig, Result};
 use adjoin::{dgg::EncoderConfig, learner::DgmConfig};
 use serde::{Deserialize, Serialize};
 
+/// Neighbours of a player in DGM, as the DGG paper has it.
+pub(in crate::trajectory) const BASKETBALL_NEIGHBOURS: usize = 3;
+
 /// Reach of the published graph, in metres.
 pub(super) const PUBLISHED_SIGMA: f64 = 1.2;
 
@@ -121,8 +124,8 @@ impl DagConfig {
     /// # Errors
     /// If there is no such learner.
     pub fn named(dataset: &str, learner: &str) -> Result<Self> {
-        let basketball = dataset.starts_with("nba");
-        let k = if basketball { 3 } else { 2 };
+        let basketball = is_basketball(dataset);
+        let k = if basketball { BASKETBALL_NEIGHBOURS } else { 2 };
         let published = DagGraph::Kernel(PUBLISHED_SIGMA);
         let (graph, learner) = match learner {
             "kernel" => (published, LearnerConfig::None),
@@ -153,7 +156,12 @@ impl DagConfig {
     }
 }
 
+/// Whether a dataset is one of the known recordings of basketball.
+pub(in crate::trajectory) fn is_basketball(dataset: &str) -> bool {
+    dataset.starts_with("nba") && adjoin_data::trajectory::find(dataset).is_ok()
+}
+
 fn hard(k: usize) -> DgmConfig {
     let encoder = EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() };
-    DgmConfig { k, encoder, log_scale: 0.0, ..DgmConfig::default() }
+    DgmConfig { k, encoder, log_scale: 0.0, evaluation_draws: 1, ..DgmConfig::default() }
 }

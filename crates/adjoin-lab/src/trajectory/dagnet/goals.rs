@@ -52,6 +52,9 @@ impl Default for GoalConfig {
     }
 }
 
+/// Attention over goals has weights for every cell, and a dense blend for every pair of cells.
+const MOST_CELLS: usize = 10_000;
+
 impl GoalConfig {
     /// A grid over all places of some scenes, of which so many moments are observed.
     ///
@@ -61,6 +64,9 @@ impl GoalConfig {
         let wrong = |what: &str| Error::Config { place: "goals".into(), what: what.into() };
         if self.cells.contains(&0) {
             return Err(wrong("cells must be at least 1 along x and y"));
+        }
+        if self.cells[0].checked_mul(self.cells[1]).is_none_or(|cells| cells > MOST_CELLS) {
+            return Err(wrong("there may be at most 10000 cells"));
         }
         match self.rule {
             GoalRule::Window(0) => return Err(wrong("window must be at least 1")),

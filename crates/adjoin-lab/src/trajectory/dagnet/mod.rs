@@ -16,6 +16,7 @@ mod tracks;
 mod unit;
 
 pub use attention::{GraphAttention, GraphAttentionConfig};
+pub(super) use config::{BASKETBALL_NEIGHBOURS, is_basketball};
 pub use config::{Blend, DagConfig, DagGraph, DagNetConfig};
 pub use goals::{GoalConfig, GoalFrame, GoalGrid, GoalRule};
 pub use loss::Losses;

@@ -5,7 +5,7 @@ use super::{
     DagConfig, DagGraph, DagNet, GoalGrid, Losses, Moments, Tracks, config, graphs, loss,
     tracks::{FEATURES, matrix},
 };
-use crate::{AnyLearner, Error, Result};
+use crate::{AnyLearner, Error, LearnerConfig, Result};
 use adjoin::{Adjacency, Batch, Features, GraphInput, Key, LearnedGraph, Learner, Pass, ops};
 use adjoin_data::trajectory::TrajectoryDataset;
 use burn::{
@@ -44,6 +44,10 @@ impl DagModel {
         {
             let what = format!("kernel = {sigma}: must be above 0");
             return Err(Error::Config { place: "graph".into(), what });
+        }
+        if matches!(&config.learner, LearnerConfig::Dgm(dgm) if dgm.evaluation_draws > 1) {
+            let what = "must be 0, for graphs without noise, or 1, for one draw a moment".into();
+            return Err(Error::Config { place: "learner.dgm.evaluation_draws".into(), what });
         }
         let grid = config.network.goals.fit(&dataset.train, dataset.observed)?;
         let most = dataset.train.iter().map(|scene| scene.agents.len()).max().unwrap_or(0);

@@ -34,9 +34,10 @@ use burn::{
 /// * places are raw metres, and goals are drawn in proportion to `exp p` instead of `p`;
 /// * variances have no bounds.
 ///
-/// One quirk is not brought back: goals of observed moments that look at the future. To be wholly like
-/// the public code, goals must also be in the frame of the world and blended by a dense matrix, which are
-/// settings of their own.
+/// One quirk is not brought back: when the public code predicts, goals of observed moments look at the
+/// future; ours are then made of what was observed. In training both see whole tracks, so goals of the last
+/// observed moments know more there than when predicting. To be wholly like the public code, goals must also
+/// be in the frame of the world and blended by a dense matrix, which are settings of their own.
 #[derive(Module, Debug)]
 pub struct DagNet {
     /// First layer of the goals, on `[d, g, h]`.
