@@ -6,7 +6,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     let cells = |at: usize| rows.iter().filter_map(move |row| row.get(at));
     let width = |at: usize| cells(at).map(|cell| cell.chars().count()).max().unwrap_or(0);
     let is_number =
-        |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
+        |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "+-<".contains(c));
     let formats: Vec<(usize, bool)> =
         (0..columns).map(|at| (width(at), cells(at).skip(1).all(is_number))).collect();
     let mut out = String::new();
@@ -20,6 +20,11 @@ pub fn table(rows: &[Vec<String>]) -> String {
         out.push('\n');
     }
     out
+}
+
+/// The p of a test; one below what three digits show is not zero.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 { "<0.001".into() } else { format!("{p:.3}") }
 }
 
 /// A fraction as per cent.

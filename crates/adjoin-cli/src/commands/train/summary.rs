@@ -2,7 +2,7 @@
 
 use crate::{
     failure::Failure,
-    table::{mean_deviation, percent, table},
+    table::{mean_deviation, p_value, percent, table},
 };
 use adjoin_data::{NodeDataset, Split};
 use adjoin_lab::{
@@ -47,7 +47,7 @@ pub fn text(records: &[RunRecord], report: &Path) -> String {
             record.valid().map_or_else(dash, mean_deviation),
             record.test().map_or_else(dash, mean_deviation),
             paired.map_or_else(dash, difference),
-            paired.and_then(|paired| paired.p).map_or_else(dash, |p| format!("{p:.3}")),
+            paired.and_then(|paired| paired.p).map_or_else(dash, p_value),
             format!("{:.2}", record.ms_per_step),
         ]);
     }

@@ -3,7 +3,7 @@
 use super::super::summary::{Mean, one_or_several};
 use crate::{
     failure::Failure,
-    table::{metres, table},
+    table::{metres, p_value, table},
 };
 use adjoin_data::trajectory::{Scene, TrajectoryDataset};
 use adjoin_lab::{
@@ -118,7 +118,7 @@ fn difference(paired: Option<Paired>, of: Option<Summary>) -> [String; 3] {
     [
         format!("{sign}{}", metres(difference)),
         format!("{:+.1}", 100.0 * difference.mean / of.mean),
-        p.map_or_else(dash, |p| format!("{p:.3}")),
+        p.map_or_else(dash, p_value),
     ]
 }
 
