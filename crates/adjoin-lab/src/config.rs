@@ -210,6 +210,9 @@ mod tests {
     fn unknown_keys_are_errors_with_a_suggestion() {
         let wrong = Config::default().with_settings(["train.epoch=3"]).unwrap_err().to_string();
         assert!(wrong.contains("did you mean `epochs`"), "{wrong}");
+        let text = "[train]\nrate = 0.1\nepoch = 3\n";
+        let wrong = Config::from_toml("mine.toml", text, &Config::default()).unwrap_err();
+        assert!(wrong.to_string().starts_with("mine.toml, line 3: "), "{wrong}");
         let wrong = Config::default().with_settings(["epochs=3"]).unwrap_err().to_string();
         assert!(wrong.contains("did you mean `train.epochs`"), "{wrong}");
         let wrong = Config::default().with_settings(["learner.ddg.symmetric=true"]).unwrap_err();

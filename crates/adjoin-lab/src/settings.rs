@@ -16,7 +16,25 @@ pub(crate) fn from_toml<C: Serialize + DeserializeOwned>(
     let table: toml::Table = text
         .parse()
         .map_err(|e: toml::de::Error| Error::Config { place: place.into(), what: e.to_string() })?;
-    overlaid(base, place, table)
+    overlaid(base, place, table).map_err(|error| match error {
+        Error::Config { place, what } => {
+            match what.split('`').nth(1).and_then(|k| line_of(text, k)) {
+                Some(line) => Error::Config { place: format!("{place}, line {line}"), what },
+                None => Error::Config { place, what },
+            }
+        }
+        other => other,
+    })
+}
+
+/// The first line of a text that sets a key or opens its table, counted from 1.
+fn line_of(text: &str, key: &str) -> Option<usize> {
+    let names = |line: &str| {
+        let line = line.trim_start_matches(['[', ' ', '\t']);
+        let name = line.split(['=', ']']).next().unwrap_or_default();
+        name.split('.').any(|part| part.trim() == key)
+    };
+    text.lines().position(names).map(|at| at + 1)
 }
 
 /// The configuration with `key=value` settings applied, e.g. `train.epochs=100`.
