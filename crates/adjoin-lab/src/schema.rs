@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use adjoin_data::{Features, NodeDataset, UNKNOWN_LABEL, WORD};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Classes and features of the data that a model was trained on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,8 @@ impl Schema {
     /// The place of every column of other data among those of the model; none for unknown words.
     fn match_columns(&self, found: &[String]) -> std::result::Result<Vec<Option<u32>>, String> {
         let known: HashMap<&str, u32> = self.names.iter().map(String::as_str).zip(0..).collect();
-        let missing = |name: &&String| !name.starts_with(WORD) && !found.contains(name);
+        let there: HashSet<&String> = found.iter().collect();
+        let missing = |name: &&String| !name.starts_with(WORD) && !there.contains(name);
         if let Some(name) = self.names.iter().find(missing) {
             return Err(format!("lacks the column `{name}` that the run was trained with"));
         }

@@ -183,16 +183,17 @@ fn divided(
     }
     let (tested, checked) = ((count / 5).max(1), (count / 10).max(1));
     for (at, recording) in recordings.iter().enumerate() {
+        let cut = cut(recording);
         match split {
             SplitBy::Time => {
                 for (part, piece) in parts.iter_mut().zip(recording.by_time([0.7, 0.1])) {
-                    part.extend(piece.scenes(&cut(recording))?);
+                    part.extend(piece.scenes(&cut)?);
                 }
             }
             SplitBy::Scene => {
                 let left = count - at;
                 let part = if left <= tested { 2 } else { usize::from(left <= tested + checked) };
-                parts[part].extend(recording.scenes(&cut(recording))?);
+                parts[part].extend(recording.scenes(&cut)?);
             }
         }
     }
