@@ -55,7 +55,8 @@ impl From<adjoin_lab::Error> for Failure {
         let text = full(&error);
         match error {
             // The words on the command line, or a file named there.
-            adjoin_lab::Error::Config { .. } => Self::Usage(text),
+            adjoin_lab::Error::Config { .. }
+            | adjoin_lab::Error::Graph(adjoin::Error::Setting { .. }) => Self::Usage(text),
             _ => Self::Failed(text),
         }
     }

@@ -114,6 +114,13 @@ fn several_learners_are_compared() {
     assert!(!text.contains('\x1b') && !log.contains('\x1b'), "colour is for terminals");
     let page = fs::read_to_string(folder.path().join("runs/ring0-sage-none_dropedge/report.html"));
     assert!(page.unwrap().contains("dropedge"));
+    // Whatever the order, others are compared with the graph as it is.
+    let words: Vec<&str> = arguments
+        .iter()
+        .map(|word| if *word == "none,dropedge" { "dropedge,none" } else { word })
+        .chain(["--out", "turned", "--quiet"])
+        .collect();
+    assert!(succeed(folder.path(), &words).contains("minus that of none"));
     // The next run of the same kind gets its own folder.
     let again = succeed(folder.path(), &arguments);
     assert!(again.contains("runs/ring0-sage-none_dropedge-2/report.html"), "{again}");
@@ -145,6 +152,11 @@ fn results_are_left_alone_unless_overwriting_is_asked_for() {
     assert_eq!(contents(&folder.path().join("out")), before);
     succeed(folder.path(), &[&arguments[..], &["--overwrite"][..]].concat());
     assert_ne!(contents(&folder.path().join("out")), before);
+    // What somebody put beside the results stays.
+    fs::write(folder.path().join("out/notes.txt"), "mine").unwrap();
+    let error = fail(folder.path(), &[&arguments[..], &["--overwrite"][..]].concat(), 1);
+    assert!(error.contains("notes.txt"), "{error}");
+    assert!(folder.path().join("out/notes.txt").exists());
     // A folder with other things in it is never replaced.
     fs::create_dir(folder.path().join("mine")).unwrap();
     fs::write(folder.path().join("mine/thesis.txt"), "years").unwrap();
@@ -306,9 +318,38 @@ fn other_data_is_matched_by_name_and_needs_no_labels() {
     let other = other.to_str().unwrap();
     assert_eq!(succeed(folder.path(), &["predict", "run", "--dataset", other]), own);
     let error = fail(folder.path(), &["evaluate", "run", "--dataset", other], 2);
-    assert!(error.contains("no training nodes"), "{error}");
+    assert!(error.contains("no labelled nodes to test with"), "{error}");
+    // With labels and without a split, all of them count.
+    let cells = |line: &str| line.split(',').map(String::from).collect::<Vec<_>>();
+    let whole = nodes.lines().map(|line| {
+        let mut cells = cells(line);
+        cells.remove(2);
+        cells.join(",") + "\n"
+    });
+    fs::write(Path::new(other).join("nodes.csv"), whole.collect::<String>()).unwrap();
+    let words = ["evaluate", "run", "--dataset", other, "--json"];
+    let json: Value = serde_json::from_str(&succeed(folder.path(), &words)).unwrap();
+    assert_eq!((&json["split"], &json["runs"][0]["valid"]), (&"all".into(), &Value::Null));
+    let first = succeed(folder.path(), &["predict", "run", "--seed", "0"]);
+    let right = first.lines().skip(1).zip(nodes.lines().skip(1));
+    let right = right.filter(|(found, node)| cells(found)[1] == cells(node)[1]).count();
+    assert_eq!(json["runs"][0]["test"].as_f64().unwrap(), right as f64 / 60.0);
     let error = fail(folder.path(), &["predict", "run", "--dataset", "cora"], 2);
     assert!(error.contains("cora: has the class"), "{error}");
+}
+
+/// Nodes that were trained with are never tested with.
+#[test]
+fn a_split_that_has_changed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let ring = graph(folder.path(), 0);
+    train(folder.path(), &ring, "none", "run");
+    let path = ring.join("nodes.csv");
+    let swapped = fs::read_to_string(&path).unwrap().replace(",train,", ",new,");
+    let swapped = swapped.replace(",test,", ",train,").replace(",new,", ",test,");
+    fs::write(&path, swapped).unwrap();
+    let error = fail(folder.path(), &["evaluate", "run"], 1);
+    assert!(error.contains("the split has changed"), "{error}");
 }
 
 #[test]

@@ -150,6 +150,45 @@ fn dagnet_reads_a_table_of_recordings() {
     assert!(error.contains("nowhere.csv"), "{error}");
 }
 
+/// A model that is there predicts what goes on from steps that were just seen, wherever its own data is.
+#[test]
+fn new_recordings_need_the_observed_steps_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let walks = |name: &str, scenes: usize, frames: usize| {
+        let mut rows = String::from("scene,frame,agent,x,y\n");
+        for (scene, frame) in (0..scenes).flat_map(|s| (0..frames).map(move |f| (s, f))) {
+            for agent in 0..3 {
+                let (t, a) = (frame as f64 + scene as f64, f64::from(agent));
+                let (x, y) = (0.3 * t + a, (0.2 * t + a).sin());
+                rows.push_str(&format!("s{scene},{frame},{agent},{x:.3},{y:.3}\n"));
+            }
+        }
+        fs::write(place.join(name), rows).unwrap();
+    };
+    walks("own.csv", 5, 12);
+    walks("seen.csv", 2, 4);
+    walks("whole.csv", 2, 10);
+    for (backbone, run) in [("social-stgcnn", "social"), ("dagnet", "dag")] {
+        let words = ["--dataset", "own.csv", "--split", "4/6", "--backbone", backbone];
+        let short_run = ["--seeds", "1", "--set", "train.epochs=1", "--learner", "dgg"];
+        short(place, &[&words[..], &short_run, &["--out", run]].concat());
+        fs::rename(place.join("own.csv"), place.join("moved.csv")).unwrap();
+        let words = ["predict", run, "--samples", "0", "--dataset"];
+        let seen = succeed(place, &[&words[..], &["seen.csv"]].concat());
+        assert_eq!(seen.lines().count(), 1 + 2 * 3 * 6, "{seen}");
+        // What came after makes no difference to what is predicted from the same steps.
+        let whole = succeed(place, &[&words[..], &["whole.csv"]].concat());
+        assert!(seen.lines().all(|line| whole.lines().any(|other| other == line)), "{whole}");
+        assert!(succeed(place, &["evaluate", run, "--dataset", "whole.csv"]).contains("whole.csv"));
+        let error = fail(place, &["evaluate", run, "--dataset", "seen.csv"], 1);
+        assert!(error.contains("nobody is seen in 10 steps"), "{error}");
+        let error = fail(place, &["evaluate", run, "--dataset", "crowd"], 2);
+        assert!(error.contains("the model sees 4 and predicts 6"), "{error}");
+        fs::rename(place.join("moved.csv"), place.join("own.csv")).unwrap();
+    }
+}
+
 #[test]
 fn wrong_words_are_explained() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::fetch::sources::{SourceFile, files_of};
+use crate::{points, trajectory};
 
 /// Facts about a public dataset. Counts are of the simple undirected graph this crate loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,8 +198,21 @@ fn names() -> Vec<&'static str> {
     ROWS.iter().map(|row| row.0).collect()
 }
 
-/// What to say about a name that is not among the known ones.
+/// The task that data of this name is for.
+fn task(name: &str) -> Option<&'static str> {
+    if ROWS.iter().any(|row| row.0 == normal(name)) {
+        return Some("node");
+    }
+    let trajectories = trajectory::list().iter().any(|known| known.name == name);
+    let points = points::list().iter().any(|known| known.name == name);
+    trajectories.then_some("trajectory").or(points.then_some("points"))
+}
+
+/// What to say about a name that is not among the known ones of a task.
 pub(crate) fn suggestion(name: &str, names: &[&str]) -> String {
+    if let Some(task) = task(name) {
+        return format!("it is data for --task {task}");
+    }
     let nearest = names.iter().map(|known| (distance(name, known), *known)).min();
     let all = names.join(", ");
     match nearest {

@@ -54,10 +54,15 @@ pub enum SplitSpec {
 }
 
 impl SplitSpec {
-    /// Makes the split for a dataset.
+    /// Makes the split for a dataset, or takes the one of this name that came with it: a file may hold
+    /// splits that were drawn by other means.
     pub fn make(&self, dataset: &NodeDataset) -> Result<Split> {
+        let name = self.to_string();
+        if let Some(stored) = dataset.splits.iter().find(|split| split.name == name) {
+            return Ok(stored.clone());
+        }
         match self {
-            Self::Stored(name) => self.stored(dataset, name).cloned(),
+            Self::Stored(_) => Err(self.not_stored(dataset)),
             Self::Random { seed } => self.random(dataset, *seed),
             Self::Planetoid { seed } => self.planetoid(dataset, *seed),
             Self::Ratio { train, valid, test, seed } => {
@@ -79,14 +84,12 @@ impl SplitSpec {
         }
     }
 
-    fn stored<'a>(&self, dataset: &'a NodeDataset, name: &str) -> Result<&'a Split> {
-        dataset.splits.iter().find(|split| split.name == name).ok_or_else(|| {
-            let names: Vec<&str> = dataset.splits.iter().map(|split| split.name.as_str()).collect();
-            let there = if names.is_empty() { "none".into() } else { names.join(", ") };
-            let what =
-                format!("dataset `{}` has no split of this name (it has: {there})", dataset.name);
-            self.error(what, FORMS)
-        })
+    fn not_stored(&self, dataset: &NodeDataset) -> Error {
+        let names: Vec<&str> = dataset.splits.iter().map(|split| split.name.as_str()).collect();
+        let there = if names.is_empty() { "none".into() } else { names.join(", ") };
+        let what =
+            format!("dataset `{}` has no split of this name (it has: {there})", dataset.name);
+        self.error(what, FORMS)
     }
 
     /// Takes `TRAIN_PER_CLASS` (+ `more`) nodes of every class from a shuffle of all labelled nodes:
@@ -110,6 +113,9 @@ impl SplitSpec {
                 n if n <= TRAIN_PER_CLASS + more => valid.push(node),
                 _ => rest.push(node),
             }
+        }
+        if train.is_empty() {
+            return Err(self.error("no node has a label", "label some nodes"));
         }
         match taken.iter().position(|count| *count < TRAIN_PER_CLASS + more) {
             None => Ok((train, valid, rest)),
@@ -235,9 +241,10 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c))
 }
 
-/// Names that a split stored in a file may have: plain ones, and those of splits made here.
+/// Names that a split stored in a file may have: plain ones, and those of splits made here, spelled as
+/// here, so that a user can ask for every stored split by its name.
 pub(crate) fn is_split_name(name: &str) -> bool {
-    name.parse::<SplitSpec>().is_ok()
+    name.parse::<SplitSpec>().is_ok_and(|spec| spec.to_string() == name)
 }
 
 fn check_ratio(spec: &str, parts: [f64; 3]) -> Result<()> {

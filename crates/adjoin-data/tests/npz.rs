@@ -98,6 +98,61 @@ fn the_benchmark_form() {
 }
 
 #[test]
+fn a_sparse_matrix_must_fit_and_has_no_weights() {
+    let graph = |name, array| {
+        let mut entries = vec![
+            ("node_features", npy("<f4", "(2, 1)", &[0; 8])),
+            ("node_labels", numbers("(2,)", &[0, 1])),
+            ("adj_indptr", numbers("(3,)", &[0, 1, 2])),
+            ("adj_indices", numbers("(2,)", &[1, 0])),
+        ];
+        entries.retain(|(other, _)| *other != name);
+        entries.push((name, array));
+        parse(&archive(&entries))
+    };
+    let ones = [0, 0, 128, 63, 0, 0, 128, 63];
+    assert_eq!(graph("adj_data", npy("<f4", "(2,)", &ones)).unwrap().edges, [(0, 1)]);
+    for (name, array, part) in [
+        ("adj_data", npy("<f4", "(2,)", &[0; 8]), "field `adj_data`: weights"),
+        ("edge_weights", npy("<f4", "(2,)", &ones), "field `edge_weights`"),
+        ("adj_indptr", numbers("(3,)", &[0, 1, 1]), "from 0 to the 2 stored"),
+        ("adj_indptr", numbers("(2,)", &[0, 2]), "field `adj_indptr`"),
+        ("adj_indices", numbers("(2,)", &[1, 2]), "row 1 names node 2 of only 2"),
+    ] {
+        let error = graph(name, array).unwrap_err().to_string();
+        assert!(error.contains(part), "`{part}` is not in: {error}");
+    }
+}
+
+#[test]
+fn stored_splits_can_be_asked_for_by_name() {
+    let mut entries = vec![
+        ("node_features", npy("<f4", "(3, 1)", &[0; 12])),
+        ("node_labels", numbers("(3,)", &[0, 1, 0])),
+        ("edges", numbers("(1, 2)", &[1, 0])),
+        ("train_masks", npy("|b1", "(1, 3)", &[0, 0, 1])),
+        ("val_masks", npy("|b1", "(1, 3)", &[1, 0, 0])),
+        ("test_masks", npy("|b1", "(1, 3)", &[0, 1, 0])),
+    ];
+    entries.push(("split_names", npy("<U8", "(1,)", &text("random:0"))));
+    let graph = parse(&archive(&entries)).unwrap();
+    let split = graph.split(&"random:0".parse().unwrap()).unwrap();
+    assert_eq!((split.train, split.test), (vec![2], vec![1]));
+    for name in ["my split", "random:a"] {
+        entries.pop();
+        entries.push(("split_names", npy("<U8", "(1,)", &text(name))));
+        let error = parse(&archive(&entries)).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{name}` is not a name for a split")), "{error}");
+    }
+}
+
+/// Eight characters as NumPy stores them.
+fn text(text: &str) -> Vec<u8> {
+    let padded = text.chars().chain(std::iter::repeat('\0')).take(8);
+    padded.flat_map(|c| (c as u32).to_le_bytes()).collect()
+}
+
+#[test]
 fn wrong_arrays_are_named() {
     let cases = [
         (with("edges", numbers("(1, 2)", &[0, 3])), "field `edges`: row 0 names node 3 of only 3"),
@@ -114,6 +169,9 @@ fn wrong_arrays_are_named() {
         (with("labels", npy("|O", "(3,)", b"cos\nsystem\n(U\x02ls\x85R.")), "never opened"),
         (archive(&good()[..4]), "field `labels`: the array is missing"),
         (with("edge_weights", npy("<f4", "(3,)", &[0; 12])), "sorted"),
+        (with("feat_shape", numbers("(2,)", &[4, 5])), "field `feat_shape`"),
+        (with("feat_data", npy("<f4", "(4,)", &[0; 16])), "4 values for 3 stored entries"),
+        (archive(&good()[..7]), "field `test_idx`: the array is missing"),
     ];
     for (bytes, part) in cases {
         let error = parse(&bytes).unwrap_err().to_string();

@@ -25,6 +25,12 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
+/// Begins to measure [`peak_memory`] anew, where the system can: learners of one command each have their own.
+pub(crate) fn forget_peak_memory() {
+    // Elsewhere the peak of the process stands in.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
 /// Most memory this process has held, in bytes; 0 where the system does not say.
 pub fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

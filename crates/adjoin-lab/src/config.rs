@@ -1,6 +1,6 @@
 //! The configuration of an experiment: defaults < file < `--set key=value`.
 
-use crate::{LearnerConfig, Result, settings};
+use crate::{Error, LearnerConfig, Result, settings};
 use adjoin::conv::BackboneConfig;
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +127,10 @@ impl TrainConfig {
     /// # Errors
     /// Names the setting at fault.
     pub fn check(&self) -> Result<()> {
+        if self.samples == 0 {
+            let what = "must be at least 1".into();
+            return Err(Error::Config { place: "train.samples".into(), what });
+        }
         settings::not_negative([
             ("rate", self.rate),
             ("learner_rate", self.learner_rate),

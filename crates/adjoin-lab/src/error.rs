@@ -22,7 +22,7 @@ pub enum Error {
     },
     /// A number stopped being one.
     #[error(
-        "the {stage} became {value} at epoch {epoch} of seed {seed}; try a lower learning rate"
+        "the {stage} became {value} after epoch {epoch} of seed {seed}; try a lower learning rate"
     )]
     NotFinite {
         /// What stopped being a number.

@@ -144,8 +144,23 @@ pub(crate) fn field(text: &str) -> String {
     }
 }
 
+/// Text that XML can hold: white space as it is, and a mark for the characters that XML has no way to write.
 fn xml(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => {
+                let _ = write!(out, "&#{};", u32::from(c));
+            }
+            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -161,6 +176,7 @@ mod tests {
             part: vec![0, 0],
             input_pointers: vec![0, 0, 0],
             input_indices: vec![],
+            input_weights: vec![],
             learned_pointers: vec![0, 1, 2],
             learned_indices: vec![1, 0],
             learned_weights: vec![0.5, 0.25],

@@ -75,10 +75,15 @@ pub fn check_new(path: &Path, overwrite: bool) -> Result<()> {
 /// Removes what a process that was killed was writing in a folder.
 pub(crate) fn remove_leftovers(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries.filter(|e| e.file_name().to_string_lossy().contains(TEMPORARY)) {
+    for entry in entries.filter(|e| is_temporary(&e.file_name().to_string_lossy())) {
         // What cannot be removed does no harm.
         let _ = fs::remove_file(entry.path());
     }
+}
+
+/// Whether a file of this name is one that was not finished.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.contains(TEMPORARY)
 }
 
 /// The path with something added to its last part.

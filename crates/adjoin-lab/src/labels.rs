@@ -33,6 +33,21 @@ pub struct Scorer {
 }
 
 impl Scorer {
+    /// The labels of some nodes.
+    ///
+    /// # Errors
+    /// If a node has none.
+    pub fn new(dataset: &NodeDataset, nodes: &[u32]) -> Result<Self> {
+        let class = |&node: &u32| {
+            dataset.label(node).ok_or_else(|| Error::Config {
+                place: dataset.name.clone(),
+                what: format!("node {node} is in the split but has no label"),
+            })
+        };
+        let classes = nodes.iter().map(class).collect::<Result<Vec<u32>>>()?;
+        Ok(Self { nodes: nodes.to_vec(), classes })
+    }
+
     /// Fraction of right predictions; `predicted` has one class per node of the graph.
     pub fn accuracy(&self, predicted: &[u32]) -> f64 {
         let right = |(node, class): &(&u32, &u32)| predicted[**node as usize] == **class;
@@ -67,28 +82,18 @@ impl SplitLabels {
     /// # Errors
     /// If a part of the split is empty, or one of its nodes has no label.
     pub fn new(dataset: &NodeDataset, split: &Split) -> Result<Self> {
-        let part = |name: &str, nodes: &[u32]| {
-            let class = |&node: &u32| {
-                dataset.label(node).ok_or_else(|| Error::Config {
-                    place: format!("split {}", split.name),
-                    what: format!("{name} node {node} has no label"),
-                })
-            };
-            let classes = nodes.iter().map(class).collect::<Result<Vec<u32>>>()?;
-            Ok::<_, Error>((nodes.to_vec(), classes))
-        };
-        let parts =
-            [("training", &split.train), ("validation", &split.valid), ("test", &split.test)];
+        let Split { train, valid, test, .. } = split;
+        let parts = [("training", train), ("validation", valid), ("test", test)];
         if let Some((name, _)) = parts.into_iter().find(|(_, nodes)| nodes.is_empty()) {
             let what =
                 format!("there are no {name} nodes; --split ratio:0.6/0.2/0.2 makes all parts");
             return Err(Error::Config { place: format!("split {}", split.name), what });
         }
-        let (nodes, classes) = part("training", &split.train)?;
-        let training = TrainingLabels { nodes, classes };
-        let scorer = |(nodes, classes)| Scorer { nodes, classes };
-        let validation = scorer(part("validation", &split.valid)?);
-        let test = scorer(part("test", &split.test)?);
-        Ok(Self { training, validation, test })
+        let Scorer { nodes, classes } = Scorer::new(dataset, train)?;
+        Ok(Self {
+            training: TrainingLabels { nodes, classes },
+            validation: Scorer::new(dataset, valid)?,
+            test: Scorer::new(dataset, test)?,
+        })
     }
 }

@@ -6,7 +6,7 @@ use crate::{
 use adjoin_data::{
     Locations, NodeDataset, Split, SplitSpec,
     points::{self, PointDataset},
-    trajectory::{self, TableConfig, TrajectoryDataset},
+    trajectory::{self, Purpose, TableConfig, TrajectoryDataset},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,9 @@ pub struct Plan {
     /// The split, as it is written on the command line; of point clouds the number to train with of every
     /// class; empty where the dataset decides, of trajectories all but a user's own.
     pub split: String,
+    /// Hash of the split of nodes, which the fingerprint leaves out; empty for other tasks, and in old runs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub split_hash: String,
     /// Fingerprint of the dataset.
     pub fingerprint: String,
     /// Classes and features of the nodes of a graph; none for other tasks, and in old runs.
@@ -60,39 +63,61 @@ impl Plan {
         if self.no_graph {
             dataset = dataset.without_edges();
         }
-        let spec: SplitSpec = self.split.parse()?;
         if other.is_none() {
-            self.check_data(dataset.fingerprint())?;
+            let spec: SplitSpec = self.split.parse()?;
+            self.check_data("the data", [self.fingerprint.clone(), dataset.fingerprint()])?;
             let split = dataset.split(&spec)?;
+            if !self.split_hash.is_empty() {
+                // Nodes that were trained with must not be tested with.
+                self.check_data("the split", [self.split_hash.clone(), split.hash()])?;
+            }
             return Ok((dataset, split));
         }
         if let Some(schema) = &self.schema {
             dataset = schema.fit(dataset)?;
         }
-        // Data to predict may have no labels to divide.
-        let split = dataset.split(&spec).or_else(|_| dataset.default_split());
-        let split = split.or_else(|_| Split::new("nothing", vec![], vec![], vec![]))?;
+        // Other data was not trained with: what has labels, if anything, is all there to test with, unless
+        // the data says otherwise.
+        let stored = dataset.splits.iter().find(|split| split.name == self.split);
+        let split = match stored.or(dataset.splits.first()) {
+            Some(split) => split.clone(),
+            None => {
+                let labelled = |node: &u32| dataset.label(*node).is_some();
+                let nodes = (0..dataset.nodes() as u32).filter(labelled).collect();
+                Split::new("all", vec![], vec![], nodes)?
+            }
+        };
         Ok((dataset, split))
     }
 
-    /// The same for trajectories.
+    /// The trajectories of the plan.
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_trajectories(
-        &self,
-        other: Option<&str>,
-        data_dir: Option<&Path>,
-    ) -> Result<TrajectoryDataset> {
+    pub fn load_trajectories(&self, data_dir: Option<&Path>) -> Result<TrajectoryDataset> {
         let table = match self.split.is_empty() {
             true => TableConfig::default(),
             false => self.split.parse()?,
         };
-        let name = other.unwrap_or(&self.dataset);
-        let dataset = trajectory::load_with(name, &self.locations(data_dir), &table)?;
-        if other.is_none() {
-            self.check_data(dataset.fingerprint())?;
-        }
+        let dataset = trajectory::load_with(&self.dataset, &self.locations(data_dir), &table)?;
+        self.check_data("the data", [self.fingerprint.clone(), dataset.fingerprint()])?;
+        Ok(dataset)
+    }
+
+    /// Other trajectories to use with its models, which see and predict so many steps.
+    ///
+    /// # Errors
+    /// If the data is not found, or has scenes of other numbers of steps.
+    pub fn load_new_trajectories(
+        &self,
+        name: &str,
+        data_dir: Option<&Path>,
+        [observed, predicted]: [usize; 2],
+        purpose: Purpose,
+    ) -> Result<TrajectoryDataset> {
+        let table = TableConfig { observed, predicted, ..TableConfig::default() };
+        let dataset = trajectory::load_new(name, &self.locations(data_dir), &table, purpose)?;
+        check_steps(&dataset, [observed, predicted])?;
         Ok(dataset)
     }
 
@@ -110,7 +135,7 @@ impl Plan {
             return Ok(dataset);
         }
         let dataset = some_of_every_class(dataset, self.split.parse().ok())?;
-        self.check_data(dataset.fingerprint())?;
+        self.check_data("the data", [self.fingerprint.clone(), dataset.fingerprint()])?;
         Ok(dataset)
     }
 
@@ -119,17 +144,31 @@ impl Plan {
         Locations::from_environment(data_dir)
     }
 
-    fn check_data(&self, now: String) -> Result<()> {
-        if now == self.fingerprint {
+    fn check_data(&self, which: &str, [then, now]: [String; 2]) -> Result<()> {
+        if now == then {
             return Ok(());
         }
         let what = format!(
-            "has changed since the run was made (fingerprint {} then, {now} now); give the data \
-             with --dataset to use it as it is",
-            self.fingerprint,
+            "{which} has changed since the run was made ({then} then, {now} now): put back what it was, or train \
+             again; to use finished models on it as it is, name it with --dataset"
         );
         Err(Error::Format { path: PathBuf::from(&self.dataset), what })
     }
+}
+
+/// Refuses scenes of other numbers of steps than a model sees and predicts.
+pub(crate) fn check_steps(
+    dataset: &TrajectoryDataset,
+    [observed, predicted]: [usize; 2],
+) -> Result<()> {
+    if [dataset.observed, dataset.predicted] == [observed, predicted] {
+        return Ok(());
+    }
+    let what = format!(
+        "its scenes have {} steps to see and {} to predict, but the model sees {observed} and predicts {predicted}",
+        dataset.observed, dataset.predicted
+    );
+    Err(Error::Config { place: dataset.name.clone(), what })
 }
 
 /// At most so many training clouds of every class, and a quarter as many to choose and to test with.

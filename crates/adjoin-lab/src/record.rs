@@ -20,6 +20,9 @@ pub struct RunRecord {
     pub split: String,
     /// Hash of the split's node lists: two runs are comparable only when it is the same.
     pub split_hash: String,
+    /// Fingerprint of the dataset: two runs are comparable only when it is the same.
+    #[serde(default)]
+    pub fingerprint: String,
     /// Name of the network.
     pub backbone: String,
     /// `none` when the backbone worked on the input graph as it was given.
@@ -36,7 +39,8 @@ pub struct RunRecord {
     pub seeds: Vec<SeedRecord>,
     /// Mean wall-clock time of one training step, in milliseconds.
     pub ms_per_step: f64,
-    /// Largest resident memory of the process, in bytes.
+    /// Largest resident memory of the process during the run, in bytes; what earlier learners of the same
+    /// command left in the hands of the allocator is in it.
     pub peak_rss_bytes: u64,
     /// The graph of one seed (the first), when the learner made one.
     pub graph: Option<GraphRecord>,
@@ -107,6 +111,9 @@ pub struct GraphRecord {
     pub input_pointers: Vec<u32>,
     /// Columns of the input graph.
     pub input_indices: Vec<u32>,
+    /// Weights of the input graph; empty when each is 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub input_weights: Vec<f32>,
     /// Row pointers of the learned graph.
     pub learned_pointers: Vec<u32>,
     /// Columns of the learned graph.
@@ -196,19 +203,23 @@ impl GraphRecord {
         if let Some(class) = used.find(|&&c| c as usize >= classes) {
             return Err(format!("class {class} is used but only {classes} have names"));
         }
-        if self.learned_weights.len() != self.learned_indices.len() {
-            return Err("learned_weights and learned_indices differ in length".into());
-        }
-        if self.learned_weights.iter().any(|w| !w.is_finite() || *w < 0.0) {
-            return Err("learned_weights holds a negative or non-finite weight".into());
+        check_weights("learned", &self.learned_weights, &self.learned_indices)?;
+        if !self.input_weights.is_empty() {
+            check_weights("input", &self.input_weights, &self.input_indices)?;
         }
         check_rows("input", &self.input_pointers, &self.input_indices, n)?;
         check_rows("learned", &self.learned_pointers, &self.learned_indices, n)
     }
 
-    /// Homophily of the input graph, every edge counting the same.
+    /// Homophily of the input graph by weight.
     pub fn input_homophily(&self) -> Option<f64> {
-        homophily(&self.input_pointers, &self.input_indices, None, &self.labels)
+        let weights = self.input_weights();
+        homophily(&self.input_pointers, &self.input_indices, weights, &self.labels)
+    }
+
+    /// Weights of the input graph, if it has any.
+    pub(crate) fn input_weights(&self) -> Option<&[f32]> {
+        (!self.input_weights.is_empty()).then_some(&self.input_weights)
     }
 
     /// Homophily of the learned graph by weight.
@@ -229,6 +240,16 @@ impl GraphRecord {
         } else {
             self.degrees.clone()
         }
+    }
+}
+
+fn check_weights(name: &str, weights: &[f32], indices: &[u32]) -> Result<(), String> {
+    if weights.len() != indices.len() {
+        return Err(format!("{name}_weights and {name}_indices differ in length"));
+    }
+    match weights.iter().any(|w| !w.is_finite() || *w < 0.0) {
+        true => Err(format!("{name}_weights holds a negative or non-finite weight")),
+        false => Ok(()),
     }
 }
 

@@ -13,6 +13,10 @@
 //! With several learners there is one such folder for each below the common one, which holds the plan
 //! and the report that compares them. While training lasts the folder is called `NAME.partial`.
 
+mod target;
+
+pub use target::default_target;
+
 use crate::{
     Config, Error, Result, files,
     node::{Experiment, Observer},
@@ -24,8 +28,7 @@ use crate::{
 use adjoin_data::{NodeDataset, Split};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
-    fs,
-    io::ErrorKind,
+    fs::{self, File},
     path::{Path, PathBuf},
 };
 
@@ -48,19 +51,8 @@ pub struct RunFolder<C = Config> {
     overwrite: bool,
     plan: Plan,
     configs: Vec<C>,
-}
-
-/// Where a run goes when no folder is named: the first free `runs/DATASET-BACKBONE-LEARNERS[-N]`.
-pub fn default_target(dataset: &str, config: &impl Layered, learners: &[String]) -> PathBuf {
-    let safe = |c: char| if c.is_alphanumeric() || "._".contains(c) { c } else { '_' };
-    let dataset: String = dataset.chars().map(safe).collect();
-    let backbone = config.backbone_name();
-    let name = format!("{dataset}-{backbone}-{}", learners.join("_"));
-    let free = |path: &PathBuf| !path.exists() && !files::sibling(path, PARTIAL).exists();
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let names = std::iter::once(name.clone()).chain(numbered);
-    let found = names.map(|name| Path::new("runs").join(name)).find(free);
-    found.unwrap_or_else(|| Path::new("runs").join(&name))
+    /// Held for as long as the folder is worked on.
+    _lock: Option<File>,
 }
 
 impl<C: Layered> RunFolder<C> {
@@ -73,8 +65,9 @@ impl<C: Layered> RunFolder<C> {
             let what = "is no name for a new folder: choose one with --out".into();
             return Err(Error::Exists { path: target.into(), what });
         }
-        check_target(target, overwrite)?;
-        let work = files::sibling(target, PARTIAL);
+        let target = target::behind_links(target)?;
+        target::check(&target, overwrite)?;
+        let work = files::sibling(&target, PARTIAL);
         if work.exists() {
             if !overwrite {
                 let what = format!(
@@ -83,11 +76,13 @@ impl<C: Layered> RunFolder<C> {
                 );
                 return Err(Error::Exists { path: work, what });
             }
-            check_target(&work, overwrite)?;
+            target::check(&work, overwrite)?;
+            let _lock = target::lock(&work)?;
             fs::remove_dir_all(&work).map_err(Error::file(&work))?;
         }
-        let folder = Self { target: target.into(), work, overwrite, plan, configs };
+        let mut folder = Self { target, work, overwrite, plan, configs, _lock: None };
         folder.write_plan().inspect_err(|_| folder.remove())?;
+        folder._lock = target::lock(&folder.work)?;
         Ok(folder)
     }
 
@@ -127,7 +122,7 @@ impl<C: Layered> RunFolder<C> {
     /// # Errors
     /// If something got in the way meanwhile; the results stay in the working folder.
     pub fn publish(self) -> Result<PathBuf> {
-        check_target(&self.target, self.overwrite)?;
+        target::check(&self.target, self.overwrite)?;
         let aside = files::sibling(&self.target, &format!(".old-{}", std::process::id()));
         let replaced = self.target.exists();
         if replaced {
@@ -159,14 +154,15 @@ impl<C: Layered> RunFolder<C> {
             };
             return Err(Error::Format { path: path.into(), what: what.into() });
         }
-        check_target(&target, overwrite)?;
+        target::check(&target, overwrite)?;
         let plan = read_plan(&work)?;
         check_task::<C>(&plan, path)?;
+        let _lock = target::lock(&work)?;
         let folder = |learner| part(&work, &plan, learner);
         let configs = plan.learners.iter().map(|learner| read_config(&folder(learner)));
         let configs = configs.collect::<Result<Vec<C>>>()?;
         plan.learners.iter().for_each(|learner| files::remove_leftovers(&folder(learner)));
-        Ok(Self { target, work, overwrite, plan, configs })
+        Ok(Self { target, work, overwrite, plan, configs, _lock })
     }
 
     /// What to type to go on with the run.
@@ -240,29 +236,6 @@ impl RunFolder {
 /// The folder of a learner: below the common one when there are several.
 fn part(folder: &Path, plan: &Plan, learner: &str) -> PathBuf {
     if plan.learners.len() == 1 { folder.into() } else { folder.join(learner) }
-}
-
-/// Results are replaced only when asked, and nothing but results is replaced even then.
-fn check_target(target: &Path, overwrite: bool) -> Result<()> {
-    let exists = |what: &str| Err(Error::Exists { path: target.into(), what: what.into() });
-    let entries = match fs::read_dir(target) {
-        Ok(mut entries) => entries.next().is_some(),
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => {
-            return exists("is a file: choose another name with --out");
-        }
-        Err(error) => return Err(Error::file(target)(error)),
-    };
-    if !entries {
-        return Ok(());
-    }
-    match (target.join(PLAN).is_file(), overwrite) {
-        (true, true) => Ok(()),
-        (true, false) => {
-            exists("holds results: choose another folder with --out, or add --overwrite")
-        }
-        (false, _) => exists("holds files that are no run: choose another folder with --out"),
-    }
 }
 
 /// Writes what a learner leaves behind: metrics, one line per seed and epoch, of which nothing depends on
@@ -369,7 +342,7 @@ pub fn records<C: Layered>(folder: &Path) -> Result<Vec<(PathBuf, C::Record)>> {
     check_task::<C>(&plan, folder)?;
     let one = |learner: &String| {
         let folder = part(folder, &plan, learner);
-        let record = read_json(&folder.join(RECORD))?;
+        let record = read_record::<C>(&folder)?;
         Ok((folder, record))
     };
     plan.learners.iter().map(one).collect()
@@ -381,7 +354,16 @@ pub fn records<C: Layered>(folder: &Path) -> Result<Vec<(PathBuf, C::Record)>> {
 /// If there is none, or several.
 pub fn record<C: Layered>(folder: &Path) -> Result<C::Record> {
     open_single::<C>(folder)?;
-    read_json(&folder.join(RECORD))
+    read_record::<C>(folder)
+}
+
+fn read_record<C: Layered>(folder: &Path) -> Result<C::Record> {
+    let path = folder.join(RECORD);
+    if path.is_file() {
+        return read_json(&path);
+    }
+    let what = "is not finished: there are no results in it yet".into();
+    Err(Error::Format { path: folder.into(), what })
 }
 
 /// Plan and configuration of a folder that holds one run.
@@ -420,7 +402,7 @@ fn read_plan(folder: &Path) -> Result<Plan> {
     if path.is_file() {
         return read_json(&path);
     }
-    let unfinished = files::sibling(folder, PARTIAL);
+    let (_, unfinished) = both_names(folder);
     let what = match unfinished.join(PLAN).is_file() {
         true => format!("is not finished: adjoin train --resume {}", unfinished.display()),
         false => format!("is no folder of a run (there is no {PLAN} in it)"),

@@ -81,7 +81,7 @@ pub(crate) fn not_negative<const N: usize>(settings: [(&str, f64); N]) -> Result
     match settings.into_iter().find(wrong) {
         None => Ok(()),
         Some((name, value)) => {
-            let what = format!("is {value}, but must be at least 0");
+            let what = format!("is {value}, but must be a number of at least 0");
             Err(Error::Config { place: format!("train.{name}"), what })
         }
     }

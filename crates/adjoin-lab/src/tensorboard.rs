@@ -9,6 +9,9 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+/// What TensorBoard knows its files by.
+const EVENTS: &str = "events.out.tfevents.";
+
 /// An epoch of a seed, with the quantities that are known of it by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
@@ -27,14 +30,19 @@ pub struct Point {
 pub fn write(folder: &Path, curves: &[Point]) -> Result<()> {
     remove_old(folder)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let name = format!("events.out.tfevents.{:010}.adjoin", now.as_secs());
+    let name = format!("{EVENTS}{:010}.adjoin", now.as_secs());
     files::write(&folder.join(name), &events(curves, now.as_secs_f64()))
+}
+
+/// Whether a file of this name holds events.
+pub(crate) fn is_events(name: &str) -> bool {
+    name.starts_with(EVENTS)
 }
 
 fn remove_old(folder: &Path) -> Result<()> {
     let entries = std::fs::read_dir(folder).map_err(Error::file(folder))?;
     for entry in entries.flatten() {
-        if entry.file_name().to_string_lossy().starts_with("events.out.tfevents.") {
+        if is_events(&entry.file_name().to_string_lossy()) {
             std::fs::remove_file(entry.path()).map_err(Error::file(entry.path()))?;
         }
     }

@@ -38,7 +38,7 @@ Data is looked for in --data-dir, $ADJOIN_DATA, ./data and the user's cache, in 
 pub struct Data {
     #[command(subcommand)]
     action: Action,
-    /// Look for data here first
+    /// Look for data here first, and let `fetch` put it here
     #[arg(long, value_name = "DIR", global = true)]
     data_dir: Option<PathBuf>,
 }

@@ -3,12 +3,13 @@
 mod points;
 mod trajectory;
 
+use super::train::summary::Mean;
 use crate::{
     failure::{Done, Failure, print},
     table::{mean_deviation, percent, table},
 };
 use adjoin_lab::{
-    node::Trained, plan::Layered, points::PointsConfig, record::summary, run,
+    Config, node::Trained, plan::Layered, points::PointsConfig, record::summary, run,
     trajectory::TrajectorySetup,
 };
 use clap::Args;
@@ -19,7 +20,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Uses the weights of the best validation epoch of every seed and the test nodes of the run's own
 /// split. With --dataset, other data with the same features and classes, or, for trajectories, the same
-/// numbers of steps. Errors of trajectories are in metres. Of point clouds, accuracy is given over all test
+/// numbers of steps: of a graph the test nodes of its own split, or, without one, all nodes with a label, and
+/// of a CSV file of trajectories all of it. Errors of trajectories are in metres. Of point clouds, accuracy is given over all test
 /// clouds and as a mean over the classes.
 ///
 /// With --weights instead of a run: Social-STGCNN with weights that its authors published, as safetensors
@@ -56,18 +58,21 @@ pub struct Evaluate {
 #[derive(Serialize)]
 struct Score {
     seed: u64,
-    valid: f64,
+    valid: Option<f64>,
     test: f64,
 }
 
 #[derive(Serialize)]
 struct Json<'a> {
+    task: &'a str,
     dataset: &'a str,
     split: &'a str,
     split_hash: String,
+    backbone: &'a str,
     learner: &'a str,
     metric: &'a str,
     runs: &'a [Score],
+    test: Mean,
 }
 
 impl Evaluate {
@@ -91,26 +96,35 @@ impl Evaluate {
             Ok(Score { seed, valid, test })
         };
         let scores = trained.seeds.iter().map(score).collect::<Result<Vec<Score>, Failure>>()?;
+        let tests: Vec<f64> = scores.iter().map(|score| score.test).collect();
         if self.json {
             let json = Json {
+                task: Config::TASK,
                 dataset: &trained.dataset.name,
                 split: &trained.split.name,
                 split_hash: trained.split.hash(),
+                backbone: &trained.backbone,
                 learner: &trained.learner,
                 metric: "accuracy",
                 runs: &scores,
+                test: summary(&tests).into(),
             };
             return print_json(&json);
         }
         let mut rows = vec![["seed", "validation", "test"].map(String::from).to_vec()];
+        let dash = || "-".to_string();
         for Score { seed, valid, test } in &scores {
-            rows.push(vec![seed.to_string(), percent(*valid), percent(*test)]);
+            rows.push(vec![seed.to_string(), valid.map_or_else(dash, percent), percent(*test)]);
         }
-        let column = |pick: fn(&Score) -> f64| {
-            let values: Vec<f64> = scores.iter().map(pick).collect();
-            summary(&values).map_or_else(String::new, mean_deviation)
+        let column = |pick: fn(&Score) -> Option<f64>| {
+            let values: Vec<f64> = scores.iter().filter_map(pick).collect();
+            summary(&values).map_or_else(dash, mean_deviation)
         };
-        rows.push(vec!["mean".into(), column(|score| score.valid), column(|score| score.test)]);
+        rows.push(vec![
+            "mean".into(),
+            column(|score| score.valid),
+            column(|score| Some(score.test)),
+        ]);
         print(format!(
             "{} with learner {} on split {} ({}): accuracy in per cent\n\n{}",
             trained.dataset.name,

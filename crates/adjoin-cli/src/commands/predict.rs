@@ -2,6 +2,7 @@
 
 use super::deliver;
 use crate::failure::{Done, Failure};
+use adjoin_data::trajectory::Purpose;
 use adjoin_lab::{
     Config, export,
     node::Trained,
@@ -18,7 +19,8 @@ use std::path::PathBuf;
 /// Uses the seed with the best validation result, unless another is named. Nodes are written as id,
 /// predicted, probability; test clouds as cloud, class, predicted, probability. Trajectories are written for
 /// the test scenes as scene, frame, agent, sample, x, y: frames are counted from the first observed one
-/// as 0, samples from 0, and the most likely path has the sample `likely`.
+/// as 0, samples from 0, and the most likely path has the sample `likely`. Of a CSV file named with
+/// --dataset, everybody who is seen for as many steps as the model needs is predicted, from every frame.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -27,6 +29,8 @@ Examples:
   adjoin predict runs/mine-gcn-dgg --dataset ./newer-graph --out new.csv
   adjoin predict runs/crowd-social-stgcnn-dgg --samples 0 --out likely.csv
       the most likely paths alone
+  adjoin predict runs/zara1-social-stgcnn-dgg --dataset ./seen-today.csv --out today.csv
+      paths that go on from recordings of 8 steps or more
   adjoin predict runs/shapes-dgcnn-dgg --out shapes.csv
       classes of the test clouds")]
 pub struct Predict {
@@ -76,8 +80,8 @@ impl Predict {
     }
 
     fn paths(&self) -> Result<String, Failure> {
-        let (dataset, data_dir) = (self.dataset.as_deref(), self.data_dir.as_deref());
-        let trained = TrajectoryTrained::open(&self.run, dataset, data_dir)?;
+        let other = self.dataset.as_deref().map(|name| (name, Purpose::Predict));
+        let trained = TrajectoryTrained::open(&self.run, other, self.data_dir.as_deref())?;
         let record = run::record::<TrajectorySetup>(&self.run)?;
         let seed = self.seed(record.seeds.iter().map(|seed| (seed.seed, seed.valid)))?;
         Ok(trained.predictions(seed, self.samples.map_or(trained.samples(), usize::from))?)

@@ -1,7 +1,7 @@
 //! `adjoin train`.
 
 mod points;
-mod summary;
+pub(super) mod summary;
 mod trajectory;
 
 use super::{all_threads, command_line};
@@ -211,6 +211,7 @@ impl Train {
                 name: &dataset.name,
                 source: absolute_if_path(name, &locations),
                 part: split.name.clone(),
+                part_hash: split.hash(),
                 fingerprint: dataset.fingerprint(),
                 schema: Some(Schema::of(&dataset)),
             },
@@ -248,6 +249,7 @@ impl Train {
             dataset: data.source,
             data_dir: self.data_dir.as_ref().map(|path| absolute(path)),
             split: data.part,
+            split_hash: data.part_hash,
             fingerprint: data.fingerprint,
             schema: data.schema,
             no_graph: self.no_graph,
@@ -285,6 +287,8 @@ struct Data<'a> {
     source: String,
     /// The split, or how much of the data.
     part: String,
+    /// Hash of a split of nodes; empty where the fingerprint covers it.
+    part_hash: String,
     fingerprint: String,
     /// Classes and features of nodes.
     schema: Option<Schema>,

@@ -11,6 +11,7 @@ use crate::edges::simplify;
 use crate::error::{At, Error, Result};
 use crate::features::Features;
 use crate::split::Split;
+use crate::split_spec::is_split_name;
 
 /// Largest array after expansion, 1 GiB.
 const MAX_EXPANDED: u64 = 1 << 30;
@@ -167,28 +168,50 @@ fn read_features(archive: &mut Archive<'_>, nodes: usize) -> Result<Features> {
         });
     };
     let key = |ending: &str| format!("{prefix}_{ending}");
-    let shape = archive.must(&key("shape"), |array| known(&array))?;
-    let [_, columns] = shape[..] else {
-        let what = format!("{} numbers where rows and columns are expected", shape.len());
-        return Err(At::file(archive.path).field(key("shape")).error(what, "get the file again"));
-    };
-    let pointers = archive.must(&key("indptr"), |array| {
-        check_rows(&array, array.shape.first().map_or(0, |n| n.saturating_sub(1)), nodes)?;
-        known(&array)
+    let columns = archive.must(&key("shape"), |array| {
+        let shape = known(&array)?;
+        let [rows, columns] = shape[..] else {
+            let what = format!("{} numbers where rows and columns are expected", shape.len());
+            return Err(array.at().error(what, "get the file again"));
+        };
+        check_rows(&array, rows as usize, nodes)?;
+        Ok(columns)
     })?;
     let indices = archive.must(&key("indices"), |array| known(&array))?;
+    let pointers = read_pointers(archive, &key("indptr"), nodes, indices.len())?;
     let values = archive.with(&key("data"), |array| array.floats())?;
     let values = values.unwrap_or_else(|| vec![1.0; indices.len()]);
+    if values.len() != indices.len() {
+        let what = format!("{} values for {} stored entries", values.len(), indices.len());
+        return Err(At::file(archive.path).field(key("data")).error(what, "get the file again"));
+    }
     let rows = pointers.windows(2).map(|pair| {
-        let range = pair[0] as usize..pair[1] as usize;
-        let row =
-            indices.get(range.clone())?.iter().copied().zip(values.get(range)?.iter().copied());
-        Some(row.collect())
+        let row = pair[0] as usize..pair[1] as usize;
+        indices[row.clone()].iter().copied().zip(values[row].iter().copied()).collect()
     });
-    let rows: Option<Vec<Vec<(u32, f32)>>> = rows.collect();
-    rows.and_then(|rows| Features::from_rows(columns as usize, rows)).ok_or_else(|| {
-        let what = format!("the rows leave the {} stored entries", indices.len().min(values.len()));
-        At::file(archive.path).field(key("indptr")).error(what, "get the file again")
+    Features::from_rows(columns as usize, rows.collect()).ok_or_else(|| {
+        let at = At::file(archive.path).field(key("indices"));
+        at.error("more entries than can be counted", "leave out zeros")
+    })
+}
+
+/// Where the rows of a sparse matrix begin and end, checked against what is stored.
+fn read_pointers(
+    archive: &mut Archive<'_>,
+    key: &str,
+    rows: usize,
+    stored: usize,
+) -> Result<Vec<u32>> {
+    archive.must(key, |array| {
+        check_rows(&array, array.shape.first().map_or(0, |n| n.saturating_sub(1)), rows)?;
+        let pointers = known(&array)?;
+        let rising = pointers.windows(2).all(|pair| pair[0] <= pair[1]);
+        let ends = pointers.first() == Some(&0) && pointers.last() == Some(&(stored as u32));
+        if rising && ends {
+            return Ok(pointers);
+        }
+        let what = format!("must rise from 0 to the {stored} stored entries");
+        Err(array.at().error(what, "get the file again"))
     })
 }
 
@@ -196,29 +219,21 @@ type Edges = (Vec<(u32, u32)>, Option<Vec<f32>>);
 
 fn read_edges(archive: &mut Archive<'_>, nodes: usize) -> Result<Edges> {
     if archive.has("adj_indptr") && !archive.has("edges") {
-        let pointers = archive.must("adj_indptr", |array| known(&array))?;
-        let columns = archive.must("adj_indices", |array| known(&array))?;
-        let rows = pointers.windows(2).enumerate().map(|(row, pair)| {
-            let ends = columns.get(pair[0] as usize..pair[1] as usize)?;
-            Some(ends.iter().map(move |end| (row as u32, *end)))
+        let columns = archive.must("adj_indices", |array| ends(&array, nodes))?;
+        let pointers = read_pointers(archive, "adj_indptr", nodes, columns.len())?;
+        refuse_weights(archive)?;
+        let rows = pointers.windows(2).enumerate().flat_map(|(row, pair)| {
+            let ends = &columns[pair[0] as usize..pair[1] as usize];
+            ends.iter().map(move |end| (row as u32, *end))
         });
-        let rows: Option<Vec<_>> = rows.collect();
-        let rows = rows.ok_or_else(|| {
-            let at = At::file(archive.path).field("adj_indptr");
-            at.error("the rows leave the stored entries", "get the file again")
-        })?;
-        return Ok((simplify(rows.into_iter().flatten()), None));
+        return Ok((simplify(rows), None));
     }
     let pairs = archive.must("edges", |array| {
         if array.axes(2)?[1] != 2 {
             let what = format!("shape {:?} where (E, 2) is expected", array.shape);
             return Err(array.at().error(what, "store one row (source, target) an edge"));
         }
-        let ends = known(&array)?;
-        if let Some(place) = ends.iter().position(|end| *end as usize >= nodes) {
-            let what = format!("row {} names node {} of only {nodes}", place / 2, ends[place]);
-            return Err(array.at().error(what, "nodes are counted from 0"));
-        }
+        let ends = ends(&array, nodes)?;
         Ok(ends.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>())
     })?;
     let edges = simplify(pairs.iter().copied());
@@ -234,8 +249,34 @@ fn read_edges(archive: &mut Archive<'_>, nodes: usize) -> Result<Edges> {
     Ok((edges, weights))
 }
 
+/// Numbers of nodes.
+fn ends(array: &Array<'_>, nodes: usize) -> Result<Vec<u32>> {
+    let ends = known(array)?;
+    if let Some(place) = ends.iter().position(|end| *end as usize >= nodes) {
+        let row = place / array.shape.get(1).copied().unwrap_or(1).max(1);
+        let what = format!("row {row} names node {} of only {nodes}", ends[place]);
+        return Err(array.at().error(what, "nodes are counted from 0"));
+    }
+    Ok(ends)
+}
+
+/// A sparse matrix may name an edge in both directions, so it has no place for the weight of one.
+fn refuse_weights(archive: &mut Archive<'_>) -> Result<()> {
+    let help = "store `edges` (E, 2), each once with the smaller end first, and `edge_weights`";
+    let ones = archive.with("adj_data", |array| Ok(array.floats()?.iter().all(|w| *w == 1.0)))?;
+    if ones == Some(false) {
+        let at = At::file(archive.path).field("adj_data");
+        return Err(at.error("weights of a sparse matrix are not read", help));
+    }
+    if archive.has("edge_weights") {
+        let at = At::file(archive.path).field("edge_weights");
+        return Err(at.error("weights need `edges`, not `adj_indptr`", help));
+    }
+    Ok(())
+}
+
 fn read_index_split(archive: &mut Archive<'_>) -> Result<Vec<Split>> {
-    if !archive.has("train_idx") {
+    if !["train_idx", "val_idx", "test_idx"].iter().any(|part| archive.has(part)) {
         return Ok(Vec::new());
     }
     let mut part = |key: &str| archive.must(key, |array| known(&array));
@@ -244,10 +285,15 @@ fn read_index_split(archive: &mut Archive<'_>) -> Result<Vec<Split>> {
 }
 
 fn read_mask_splits(archive: &mut Archive<'_>, nodes: usize) -> Result<Vec<Split>> {
-    if !archive.has("train_masks") {
+    if !["train_masks", "val_masks", "test_masks"].iter().any(|part| archive.has(part)) {
         return Ok(Vec::new());
     }
     let names = archive.texts("split_names")?.unwrap_or_default();
+    if let Some(name) = names.iter().find(|name| !is_split_name(name)) {
+        let what = format!("`{name}` is not a name for a split");
+        let at = At::file(archive.path).field("split_names");
+        return Err(at.error(what, "use letters, digits, `-`, `_` and `.`"));
+    }
     let mut part = |key: &str| {
         archive.must(key, |array| {
             let columns = array.axes(2)?[1];

@@ -6,7 +6,7 @@ use super::crowd::{CrowdConfig, crowd};
 use super::eth_ucy::eth_ucy;
 use super::scene::TrajectoryDataset;
 use super::sportvu::{Team, sportvu};
-use super::table::{TableConfig, csv};
+use super::table::{Purpose, TableConfig, csv, new_csv};
 use super::trajnet::{TrajNetSplit, trajnet};
 use crate::error::{At, Error, Result};
 use crate::locate::{ByHand, Locations};
@@ -172,11 +172,30 @@ pub fn load_with(
     locations: &Locations,
     table: &TableConfig,
 ) -> Result<TrajectoryDataset> {
+    load_by(name_or_path, locations, |path| csv(path, table))
+}
+
+/// As [`load_with`], for a model that is there already: of a user's file all scenes are to test with
+/// ([`new_csv`]).
+pub fn load_new(
+    name_or_path: &str,
+    locations: &Locations,
+    table: &TableConfig,
+    purpose: Purpose,
+) -> Result<TrajectoryDataset> {
+    load_by(name_or_path, locations, |path| new_csv(path, table, purpose))
+}
+
+fn load_by(
+    name_or_path: &str,
+    locations: &Locations,
+    read_csv: impl Fn(&Path) -> Result<TrajectoryDataset>,
+) -> Result<TrajectoryDataset> {
     let known = match find(name_or_path) {
         Ok(known) => known,
         Err(unknown) => {
             let path = Path::new(name_or_path);
-            return if path.exists() { by_path(path, table) } else { Err(unknown) };
+            return if path.exists() { by_path(path, read_csv) } else { Err(unknown) };
         }
     };
     if known.is_embedded() {
@@ -186,10 +205,13 @@ pub fn load_with(
     read(&known, &ByHand { name, source, home, files }.folder(locations, Path::is_dir)?)
 }
 
-fn by_path(path: &Path, table: &TableConfig) -> Result<TrajectoryDataset> {
+fn by_path(
+    path: &Path,
+    read_csv: impl Fn(&Path) -> Result<TrajectoryDataset>,
+) -> Result<TrajectoryDataset> {
     let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
     match is_csv && path.is_file() {
-        true => csv(path, table),
+        true => read_csv(path),
         false => Err(At::file(path).error(
             "not trajectories of a known kind",
             "give a .csv file with columns scene, frame, agent, x and y",

@@ -30,8 +30,8 @@ mod trajnet;
 
 pub use crowd::{CrowdConfig, crowd};
 pub use eth_ucy::{ETH_UCY, eth_ucy};
-pub use known::{KnownTrajectories, find, list, load, load_with};
+pub use known::{KnownTrajectories, find, list, load, load_new, load_with};
 pub use scene::{Scene, TrajectoryDataset};
 pub use sportvu::{Team, sportvu};
-pub use table::{SplitBy, TableConfig, csv, csv_bytes};
+pub use table::{Purpose, SplitBy, TableConfig, csv, csv_bytes, new_csv};
 pub use trajnet::{TrajNetSplit, trajnet};

@@ -103,7 +103,9 @@ impl TrajectoryDataset {
         for (part, scenes) in self.parts() {
             if scenes.is_empty() {
                 let what = format!("no scene of {} steps", self.steps());
-                return wrong(part, what, "give longer recordings, or fewer steps: --split 4/6");
+                let help = "divided by time, a recording needs ten times as many frames; or name at least three \
+                            recordings in column `scene`; or use fewer steps, such as --split 4/6";
+                return wrong(part, what, help);
             }
             for scene in scenes {
                 let fits = scene.steps == self.steps()

@@ -23,6 +23,15 @@ pub enum SplitBy {
     Scene,
 }
 
+/// What new recordings are for, when a model is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To compare predictions with what happened: scenes need all steps.
+    Compare,
+    /// To predict: scenes need the observed steps only.
+    Predict,
+}
+
 /// Settings of [`csv()`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableConfig {
@@ -120,6 +129,27 @@ impl TableConfig {
             }),
         }
     }
+
+    /// How scenes of so many steps are cut out of a recording.
+    fn cut(&self, recording: &Recording, steps: usize) -> Cut {
+        // Without a pair of steps there is no scene, whatever the distance.
+        let frame_step = self.frame_step.or(usual_frame_step(recording)).unwrap_or(1);
+        Cut { steps, stride: self.stride, frame_step, min_agents: self.min_agents }
+    }
+
+    /// The scenes of a file, to train, to validate and to test with.
+    fn dataset(&self, path: &Path, [train, valid, test]: [Vec<Scene>; 3]) -> TrajectoryDataset {
+        TrajectoryDataset {
+            // With its ending: the name of a known dataset means that dataset.
+            name: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into()),
+            observed: self.observed,
+            predicted: self.predicted,
+            seconds: self.seconds,
+            train,
+            valid,
+            test,
+        }
+    }
 }
 
 const COLUMNS: [&str; 5] = ["scene", "frame", "agent", "x", "y"];
@@ -145,19 +175,46 @@ pub fn csv_bytes(path: &Path, bytes: &[u8], config: &TableConfig) -> Result<Traj
             _ => divided(&recordings, SplitBy::Scene, config, path)?,
         },
     };
-    let [train, valid, test] = parts;
-    let dataset = TrajectoryDataset {
-        // With its ending: the name of a known dataset means that dataset.
-        name: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into()),
-        observed: config.observed,
-        predicted: config.predicted,
-        seconds: config.seconds,
-        train,
-        valid,
-        test,
-    };
+    let dataset = config.dataset(path, parts);
     dataset.validate()?;
     Ok(dataset)
+}
+
+/// As [`csv()`], for a model that is there already: all scenes are to test with, and there are none to train
+/// and to validate with.
+///
+/// To predict, observed steps are enough, and what comes after them is not looked at: everybody stands
+/// still there.
+pub fn new_csv(path: &Path, config: &TableConfig, purpose: Purpose) -> Result<TrajectoryDataset> {
+    config.check()?;
+    let recordings = recordings(path, &limited_bytes(path, MAX_RECORDING_BYTES)?)?;
+    let steps = match purpose {
+        Purpose::Compare => config.observed + config.predicted,
+        Purpose::Predict => config.observed,
+    };
+    let mut test = Vec::new();
+    for recording in &recordings {
+        test.extend(recording.scenes(&config.cut(recording, steps))?);
+    }
+    if test.is_empty() {
+        let what = format!("nobody is seen in {steps} steps after each other");
+        return Err(At::file(path).error(what, "the model needs as many: give longer recordings"));
+    }
+    if purpose == Purpose::Predict {
+        test.iter_mut().for_each(|scene| stand_still(scene, config.predicted));
+    }
+    Ok(config.dataset(path, [Vec::new(), Vec::new(), test]))
+}
+
+/// Adds steps at the end in which nobody moves.
+fn stand_still(scene: &mut Scene, steps: usize) {
+    let mut positions = Vec::with_capacity(scene.agents.len() * (scene.steps + steps));
+    for path in scene.positions.chunks_exact(scene.steps) {
+        positions.extend_from_slice(path);
+        positions.extend(std::iter::repeat_n(path[scene.steps - 1], steps));
+    }
+    scene.positions = positions;
+    scene.steps += steps;
 }
 
 /// Scenes to train, to validate and to test with.
@@ -167,13 +224,6 @@ fn divided(
     config: &TableConfig,
     path: &Path,
 ) -> Result<[Vec<Scene>; 3]> {
-    let cut = |recording: &Recording| Cut {
-        steps: config.observed + config.predicted,
-        stride: config.stride,
-        // Without a pair of steps there is no scene, whatever the distance.
-        frame_step: config.frame_step.or(usual_frame_step(recording)).unwrap_or(1),
-        min_agents: config.min_agents,
-    };
     let mut parts: [Vec<Scene>; 3] = Default::default();
     let count = recordings.len();
     if split == SplitBy::Scene && count < 3 {
@@ -183,7 +233,7 @@ fn divided(
     }
     let (tested, checked) = ((count / 5).max(1), (count / 10).max(1));
     for (at, recording) in recordings.iter().enumerate() {
-        let cut = cut(recording);
+        let cut = config.cut(recording, config.observed + config.predicted);
         match split {
             SplitBy::Time => {
                 for (part, piece) in parts.iter_mut().zip(recording.by_time([0.7, 0.1])) {

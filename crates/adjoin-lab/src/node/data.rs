@@ -38,18 +38,24 @@ impl NodeData {
                 Features::from(Tensor::<2>::from_data(data, device))
             }
         };
-        let nodes = dataset.nodes();
-        let topology = Csr::undirected(nodes, dataset.edges.iter().copied(), SelfLoops::Drop)?;
-        let graph = match &dataset.weights {
-            None => Adjacency::unweighted(topology, device),
-            Some(weights) => weighted(topology, &dataset.edges, weights, device)?,
-        };
-        Ok(Self { features, graph, batch: Batch::single(nodes), classes: dataset.classes() })
+        let graph = input_graph(dataset, device)?;
+        let batch = Batch::single(dataset.nodes());
+        Ok(Self { features, graph, batch, classes: dataset.classes() })
     }
 
     /// What learners are given.
     pub fn input<'a>(&'a self, prepared: &'a Prepared) -> GraphInput<'a> {
         GraphInput::new(&self.features, Some(&self.graph), &self.batch).with_prepared(prepared)
+    }
+}
+
+/// The edges of a dataset, in both directions.
+pub(crate) fn input_graph(dataset: &NodeDataset, device: &Device) -> Result<Adjacency> {
+    let edges = dataset.edges.iter().copied();
+    let topology = Csr::undirected(dataset.nodes(), edges, SelfLoops::Drop)?;
+    match &dataset.weights {
+        None => Ok(Adjacency::unweighted(topology, device)),
+        Some(weights) => weighted(topology, &dataset.edges, weights, device),
     }
 }
 

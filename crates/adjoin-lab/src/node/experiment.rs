@@ -1,15 +1,16 @@
 //! Several seeds of one configuration, and what came of them.
 
-use super::{Best, NodeData, Trainer};
+use super::{Best, NodeData, Trainer, data::input_graph};
 use crate::{
     Config, Error, Result,
     checkpoint::{self, Shelf},
+    clock,
     labels::SplitLabels,
     record::{EpochRecord, GraphRecord, RunRecord, SeedRecord},
     run::GUIDE,
     seeds::side_by_side,
 };
-use adjoin::{Csr, conv::Backbone};
+use adjoin::conv::Backbone;
 use adjoin_data::{NodeDataset, Split};
 use burn::tensor::{Device, Tensor};
 use std::{path::Path, time::Duration};
@@ -86,6 +87,7 @@ impl Experiment<'_> {
     /// # Errors
     /// As [`run`](Self::run), and when a checkpoint cannot be written or used.
     pub fn run_in(&self, observer: &dyn Observer, folder: Option<&Path>) -> Result<Outcome> {
+        clock::forget_peak_memory();
         let device = Device::flex();
         let data = NodeData::new(self.dataset, self.config.train.normalise_features, &device)?;
         let labels = SplitLabels::new(self.dataset, self.split)?;
@@ -181,15 +183,16 @@ impl Experiment<'_> {
             dataset: self.dataset.name.clone(),
             split: self.split.name.clone(),
             split_hash: self.split.hash(),
+            fingerprint: self.dataset.fingerprint(),
             backbone: name_of(&self.config.backbone.kind),
             learner: self.learner.into(),
             metric: "accuracy".into(),
-            created: crate::clock::now_utc(),
+            created: clock::now_utc(),
             command: String::new(),
             config_toml: self.config.to_toml(),
             seeds,
             ms_per_step,
-            peak_rss_bytes: crate::clock::peak_memory(),
+            peak_rss_bytes: clock::peak_memory(),
             graph,
         };
         Ok(Outcome { record, best })
@@ -197,8 +200,8 @@ impl Experiment<'_> {
 
     fn graph_record(&self, best: &Best) -> Result<GraphRecord> {
         let nodes = self.dataset.nodes();
-        let edges = self.dataset.edges.iter().copied();
-        let input = Csr::undirected(nodes, edges, adjoin::SelfLoops::Drop)?;
+        let graph = input_graph(self.dataset, &Device::flex())?;
+        let input = graph.topology();
         let learned = &best.evaluation.graph;
         let mut part = vec![0u8; nodes];
         let Split { train, valid, test, .. } = self.split;
@@ -217,6 +220,10 @@ impl Experiment<'_> {
             part,
             input_pointers: input.pointers().to_vec(),
             input_indices: input.indices().to_vec(),
+            input_weights: match self.dataset.weights {
+                Some(_) => floats(graph.weights()),
+                None => Vec::new(),
+            },
             learned_pointers: learned.adjacency.topology().pointers().to_vec(),
             learned_indices: learned.adjacency.topology().indices().to_vec(),
             learned_weights: floats(learned.adjacency.weights()),

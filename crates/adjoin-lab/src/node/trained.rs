@@ -2,9 +2,10 @@
 
 use super::{Evaluation, NodeData, NodeModel};
 use crate::{
-    Config, Result,
+    Config, Error, Result,
     checkpoint::{self, Checkpoint},
-    labels::SplitLabels,
+    labels::Scorer,
+    plan::Layered,
     run,
 };
 use adjoin_data::{NodeDataset, Split};
@@ -18,6 +19,8 @@ pub struct Trained {
     config: Config,
     /// The seeds of the run.
     pub seeds: Vec<u64>,
+    /// Name of the network.
+    pub backbone: String,
     /// Name of the learner.
     pub learner: String,
     /// The data: that of the run, or other data that was asked for.
@@ -39,8 +42,9 @@ impl Trained {
         let device = Device::flex();
         let data = NodeData::new(&dataset, config.train.normalise_features, &device)?;
         let learner = plan.learners.first().cloned().unwrap_or_default();
-        let folder = folder.to_path_buf();
-        Ok(Self { folder, config, seeds: plan.seeds, learner, dataset, split, data, device })
+        let (folder, backbone) = (folder.to_path_buf(), config.backbone_name());
+        let seeds = plan.seeds;
+        Ok(Self { folder, config, seeds, backbone, learner, dataset, split, data, device })
     }
 
     /// What the best epoch of a seed predicts.
@@ -58,13 +62,20 @@ impl Trained {
         model.evaluate(&self.data, &prepared, warm_up)
     }
 
-    /// Accuracy on the validation and on the test nodes.
+    /// Accuracy on the validation nodes, if there are any, and on the test nodes.
     ///
     /// # Errors
-    /// If a node of the split has no label.
-    pub fn scores(&self, evaluation: &Evaluation) -> Result<(f64, f64)> {
-        let labels = SplitLabels::new(&self.dataset, &self.split)?;
-        let score = |scorer: &crate::labels::Scorer| scorer.accuracy(&evaluation.predicted);
-        Ok((score(&labels.validation), score(&labels.test)))
+    /// If there is nothing to test with.
+    pub fn scores(&self, evaluation: &Evaluation) -> Result<(Option<f64>, f64)> {
+        let Split { valid, test, .. } = &self.split;
+        if test.is_empty() {
+            let what = "there are no labelled nodes to test with: `adjoin predict` needs none";
+            return Err(Error::Config { place: self.dataset.name.clone(), what: what.into() });
+        }
+        let score = |nodes: &[u32]| {
+            Ok::<_, Error>(Scorer::new(&self.dataset, nodes)?.accuracy(&evaluation.predicted))
+        };
+        let validation = (!valid.is_empty()).then(|| score(valid)).transpose()?;
+        Ok((validation, score(test)?))
     }
 }

@@ -61,6 +61,7 @@ impl PointsExperiment<'_> {
     /// # Errors
     /// As [`run`](Self::run), and when a checkpoint cannot be written or used.
     pub fn run_in(&self, observer: &dyn Observer, folder: Option<&Path>) -> Result<PointsOutcome> {
+        clock::forget_peak_memory();
         let shelf = folder.map(|folder| Shelf {
             folder,
             dataset: self.dataset.fingerprint(),
@@ -83,6 +84,7 @@ impl PointsExperiment<'_> {
             dataset: self.dataset.name.clone(),
             split: self.dataset.split.name.clone(),
             split_hash: self.dataset.split.hash(),
+            fingerprint: self.dataset.fingerprint(),
             backbone: self.config.backbone_name(),
             learner: self.learner.into(),
             metric: "accuracy".into(),

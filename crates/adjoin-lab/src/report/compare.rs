@@ -23,9 +23,9 @@ pub struct Run<'a> {
 /// Runs on the same data, split and metric: positions into the list of runs.
 pub type Group = Vec<usize>;
 
-/// The learner that leaves the graph as it is.
-fn plain(record: &RunRecord) -> &'static str {
-    match record.task.as_str() {
+/// The learner of a task that leaves the graph as it is: what the others are measured against.
+pub fn plain(task: &str) -> &'static str {
+    match task {
         "trajectory" => "kernel",
         "points" => "knn",
         _ => "none",
@@ -59,7 +59,7 @@ pub fn compare(records: &[RunRecord]) -> Result<(Vec<Run<'_>>, Vec<Group>), Repo
         for &i in group {
             let same_backbone = |&&j: &&usize| {
                 let r = runs[j].record;
-                r.learner == plain(r) && r.backbone == runs[i].record.backbone
+                r.learner == plain(&r.task) && r.backbone == runs[i].record.backbone
             };
             let baseline = group.iter().find(same_backbone).copied().unwrap_or(group[0]);
             if baseline != i {
@@ -85,7 +85,11 @@ fn label_by_data(runs: &mut [Run], groups: &[Group]) {
                 (1, _) => name.clone(),
                 (_, true) => format!("{name}, {}", spelling(dataset)),
                 _ => {
-                    let hash: String = record.split_hash.chars().take(6).collect();
+                    // Another split has another hash, and other data of the same name another fingerprint.
+                    let same = |&g: &usize| runs[g].record.split_hash == record.split_hash;
+                    let one_split = groups.iter().filter(|g| same(&g[0])).count() > 1;
+                    let mark = if one_split { &record.fingerprint } else { &record.split_hash };
+                    let hash: String = mark.chars().take(6).collect();
                     let data = format!("{} {}", spelling(dataset), record.split);
                     format!("{name}, {} {hash}", data.trim_end())
                 }
@@ -96,7 +100,7 @@ fn label_by_data(runs: &mut [Run], groups: &[Group]) {
 
 fn comparable(a: &RunRecord, b: &RunRecord) -> bool {
     let key = |r: &RunRecord| {
-        [&r.task, &r.dataset, &r.split, &r.split_hash, &r.metric].map(|s| s.to_owned())
+        [&r.task, &r.dataset, &r.fingerprint, &r.split, &r.split_hash, &r.metric].map(String::clone)
     };
     key(a) == key(b)
 }

@@ -6,6 +6,7 @@ function binName(histogram, bin) {
   return histogram.width === 1 ? String(first) : `${first} to ${first + histogram.width - 1}`;
 }
 
+const thousands = (n) => (n >= 10_000 ? `${n / 1000}k` : String(n));
 const given = (graph) => graph.input !== null;
 
 function degreeChart(place, graph, readout) {
@@ -37,7 +38,7 @@ function degreeChart(place, graph, readout) {
     shades = input.map((_, bin) => svg("rect", { class: "bin", x: x(bin), y: top, width: room, height: bottom - top }));
     const labelled = input.map((_, bin) => bin).filter((bin) => bin === input.length - 1 || (bin % every === 0 && bin + every < input.length));
     const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, height }, shades,
-      axes({ x: (bin) => x(bin + 0.5), y, xTicks: labelled, yTicks, left, right, bottom, yFormat: String,
+      axes({ x: (bin) => x(bin + 0.5), y, xTicks: labelled, yTicks, left, right, bottom, yFormat: thousands,
         xFormat: (bin) => `${bin * graph.degrees.width}${bin === input.length - 1 ? "+" : ""}` }),
       series.map(([kind, counts], at) => counts.map((n, bin) => rect(kind, bin, n, at * bar))),
       svg("text", { class: "tick", x: right, y: height - 6, "text-anchor": "end", "aria-hidden": "true" }, "degree"),

@@ -34,33 +34,33 @@ pub struct Link {
 
 /// Links of node `i`: kept, then new, each by falling weight, then dropped. Self-loops left out.
 pub fn links(g: &GraphRecord, i: usize) -> Vec<Link> {
-    let mut input: Vec<u32> = g.input_indices[row(&g.input_pointers, i)].to_vec();
-    input.retain(|&j| j as usize != i);
-    input.sort_unstable();
-    input.dedup();
-
-    let learned = row(&g.learned_pointers, i);
-    let mut learned: Vec<(u32, f32)> =
-        learned.map(|e| (g.learned_indices[e], g.learned_weights[e])).collect();
-    learned.retain(|l| l.0 as usize != i);
-    learned.sort_unstable_by_key(|l| l.0);
-    learned.dedup_by(|again, first| {
-        let same = again.0 == first.0;
-        first.1 += if same { again.1 } else { 0.0 };
-        same
-    });
-    let strongest = learned.iter().map(|l| l.1).fold(0.0, f32::max);
-    learned.retain(|l| l.1 > 0.0 && l.1 >= NEGLIGIBLE * strongest);
-
-    let was = |j: &u32| input.binary_search(j).is_ok();
-    let is = |j: &u32| learned.binary_search_by_key(j, |l| l.0).is_ok();
+    let input = live(&g.input_pointers, &g.input_indices, g.input_weights(), i);
+    let learned = live(&g.learned_pointers, &g.learned_indices, Some(&g.learned_weights), i);
+    let has = |links: &[(u32, f32)], j: &u32| links.binary_search_by_key(j, |l| l.0).is_ok();
+    let (was, is) = (|j: &u32| has(&input, j), |j: &u32| has(&learned, j));
     let fate = |j: &u32| if was(j) { Fate::Kept } else { Fate::New };
     let mut out: Vec<Link> =
         learned.iter().map(|&(to, weight)| Link { to, weight, fate: fate(&to) }).collect();
     out.sort_by(|a, b| (a.fate as u8).cmp(&(b.fate as u8)).then(b.weight.total_cmp(&a.weight)));
-    let dropped = input.iter().filter(|j| !is(j));
-    out.extend(dropped.map(|&to| Link { to, weight: 0.0, fate: Fate::Dropped }));
+    let dropped = input.iter().filter(|l| !is(&l.0));
+    out.extend(dropped.map(|&(to, _)| Link { to, weight: 0.0, fate: Fate::Dropped }));
     out
+}
+
+/// Other nodes that node `i` has a link to, with weights that are not negligible, by number.
+fn live(pointers: &[u32], indices: &[u32], weights: Option<&[f32]>, i: usize) -> Vec<(u32, f32)> {
+    let weight = |e: usize| weights.map_or(1.0, |weights| weights[e]);
+    let mut links: Vec<(u32, f32)> =
+        row(pointers, i).map(|e| (indices[e], weight(e))).filter(|l| l.0 as usize != i).collect();
+    links.sort_unstable_by_key(|l| l.0);
+    links.dedup_by(|again, first| {
+        let same = again.0 == first.0;
+        first.1 += if same { again.1 } else { 0.0 };
+        same
+    });
+    let strongest = links.iter().map(|l| l.1).fold(0.0, f32::max);
+    links.retain(|l| l.1 > 0.0 && l.1 >= NEGLIGIBLE * strongest);
+    links
 }
 
 /// Number of kept, new and dropped links.
@@ -272,7 +272,8 @@ fn class_homophily(g: &GraphRecord) -> Vec<(usize, Option<f64>, Option<f64>)> {
     let weights = Some(g.learned_weights.as_slice());
     for i in 0..g.node_ids.len() {
         let Some(c) = g.labels[i].map(|c| c as usize) else { continue };
-        let input = row_homophily(&g.input_pointers, &g.input_indices, None, &g.labels, i);
+        let before = g.input_weights();
+        let input = row_homophily(&g.input_pointers, &g.input_indices, before, &g.labels, i);
         let learned = row_homophily(&g.learned_pointers, &g.learned_indices, weights, &g.labels, i);
         for (sum, v) in sums[c].iter_mut().zip([input.0, input.1, learned.0, learned.1]) {
             *sum += v;
@@ -304,6 +305,7 @@ mod tests {
             part: vec![1, 2, 3, 0, 0],
             input_pointers: vec![0, 3, 4, 4, 5, 5],
             input_indices: vec![0, 3, 1, 0, 0],
+            input_weights: vec![],
             learned_pointers: vec![0, 5, 5, 5, 5, 5],
             learned_indices: vec![2, 0, 1, 4, 3],
             learned_weights: vec![0.25, 1.0, 0.75, 0.001, 0.0],
@@ -318,6 +320,23 @@ mod tests {
         assert_eq!(found, expected.map(|(to, weight, fate)| Link { to, weight, fate }));
         assert_eq!(tally(&found), [1, 1, 1]);
         assert_eq!(tally(&links(&small(), 1)), [0, 0, 1]);
+    }
+
+    #[test]
+    fn an_input_edge_without_weight_is_no_link() {
+        let weighted = GraphRecord {
+            labels: vec![Some(0), Some(0), Some(1)],
+            input_pointers: vec![0, 2, 2, 2],
+            input_indices: vec![1, 2],
+            input_weights: vec![5.0, 0.0],
+            learned_pointers: vec![0, 2, 2, 2],
+            learned_indices: vec![1, 2],
+            learned_weights: vec![5.0, 0.0],
+            ..GraphRecord::default()
+        };
+        assert_eq!(tally(&links(&weighted, 0)), [1, 0, 0], "nothing was dropped");
+        assert_eq!(weighted.input_homophily(), Some(1.0));
+        assert_eq!(weighted.input_homophily(), weighted.learned_homophily());
     }
 
     #[test]

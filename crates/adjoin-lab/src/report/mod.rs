@@ -13,6 +13,7 @@ mod table;
 mod text;
 mod trajectory;
 
+pub use compare::plain;
 pub use points::render_points;
 pub use trajectory::render_trajectories;
 

@@ -5,7 +5,7 @@ const SHAPES = [
   ["truth", "what happened"],
   ["sample", "sampled predictions"],
   ["likely", "most likely prediction"],
-  ["link", "link, stronger: darker"],
+  ["link", "link, stronger: clearer"],
 ];
 
 // Reading the arrays of a scene.

@@ -31,6 +31,14 @@ function brief(value) {
   return size >= 1e-3 && size < 1e5 ? String(Number(value.toPrecision(3))) : value.toExponential(1);
 }
 
+// Writes the numbers of an axis with the digits that tell them apart.
+function even(values) {
+  const step = Math.abs(values[1] - values[0]) || 1;
+  const digits = clamp(Math.ceil(-Math.log10(step) - 1e-9), 0, 8);
+  const plain = step >= 1e-4 && Math.max(...values.map(Math.abs)) < 1e5;
+  return plain ? (value) => String(Number(value.toFixed(digits))) : brief;
+}
+
 function scale(from, to, left, right) {
   const span = to - from || 1;
   const at = (value) => left + ((value - from) / span) * (right - left);

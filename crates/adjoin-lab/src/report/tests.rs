@@ -28,6 +28,7 @@ fn run(learner: &str, tests: &[f64]) -> RunRecord {
         dataset: "cora".into(),
         split: "public".into(),
         split_hash: "0123456789abcdef".into(),
+        fingerprint: "fedcba9876543210".into(),
         backbone: "gcn".into(),
         learner: learner.into(),
         metric: "accuracy".into(),
@@ -50,6 +51,7 @@ fn graph(name: &str) -> GraphRecord {
         part: vec![1, 2, 3],
         input_pointers: vec![0, 1, 2, 2],
         input_indices: vec![1, 0],
+        input_weights: vec![],
         learned_pointers: vec![0, 2, 3, 3],
         learned_indices: vec![1, 2, 2],
         learned_weights: vec![0.5, 0.25, 1.0],
@@ -91,6 +93,15 @@ fn runs_on_different_splits_are_never_paired() {
     assert_eq!(page.matches("<table class=\"cards compare\"").count(), 2);
     assert_eq!(title(&page), "2 runs in 2 settings: Cora");
     assert!(page.contains(r#""name":"GCN with DGG, Cora public anothe""#));
+}
+
+#[test]
+fn runs_on_other_data_of_the_same_name_are_never_paired() {
+    let mut other = run("dgg", &[0.9, 0.9]);
+    other.fingerprint = "edited".into();
+    let page = render(&[run("none", &[0.8, 0.81]), other]).unwrap();
+    assert!(!page.contains("paired over"));
+    assert!(page.contains(r#""name":"GCN with DGG, Cora public edited""#));
 }
 
 #[test]
@@ -183,6 +194,7 @@ fn large_graphs_are_shown_in_part_and_the_page_says_so() {
         part: vec![0; n],
         input_pointers: pointers.clone(),
         input_indices: next.clone(),
+        input_weights: vec![],
         learned_pointers: pointers,
         learned_indices: next,
         learned_weights: vec![1.0; n],

@@ -7,12 +7,15 @@ use super::{
     measure::Measure,
     page, payload,
     table::{Line, cards, comparison, run_line, untrained_line},
-    text::escape,
+    text::{escape, spelling},
 };
 use crate::{
     record::{EpochRecord, RunRecord, SeedRecord},
     trajectory::{Displacement, Scores, TrajectoryRecord, TrajectorySeedRecord},
 };
+
+/// Paths of which the best counts, unless a run says otherwise.
+const USUAL_SAMPLES: usize = 20;
 
 const SECTIONS: &str = include_str!("trajectory.html");
 const SCRIPTS: [&str; 2] = [include_str!("degrees.js"), include_str!("scenes.js")];
@@ -94,9 +97,14 @@ fn view(record: &TrajectoryRecord) -> RunRecord {
         dataset: record.dataset.clone(),
         split: String::new(),
         split_hash: record.fingerprint.clone(),
+        fingerprint: record.fingerprint.clone(),
         backbone: record.backbone.clone(),
         learner: record.learner.clone(),
-        metric: "ADE".into(),
+        metric: match record.samples {
+            USUAL_SAMPLES => "ADE".into(),
+            // The best of more paths is better: such runs are not to be compared.
+            samples => format!("ADE (best of {samples})"),
+        },
         created: record.created.clone(),
         command: record.command.clone(),
         config_toml: record.config_toml.clone(),
@@ -134,7 +142,8 @@ fn all_errors(runs: &[Run], records: &[TrajectoryRecord], group: &[usize]) -> St
         lines.push(untrained_line(name, cells.to_vec()));
     }
     let caption = format!(
-        "All test errors on the same scenes, ADE / FDE in metres, best of {} samples; lower is better",
+        "All test errors on the same scenes of {}, ADE / FDE in metres, best of {} samples; lower is better",
+        escape(&spelling(&first.dataset)),
         first.samples
     );
     cards("errors", &caption, "Prediction", &WAYS.map(|(way, _)| way), &lines)

@@ -15,7 +15,7 @@ use crate::{
     node::{Experiment, Observer},
     record::Summary,
 };
-use adjoin_data::{Locations, NodeDataset};
+use adjoin_data::{Locations, NodeDataset, SplitSpec};
 use std::path::PathBuf;
 
 /// Names of the tables.
@@ -26,6 +26,9 @@ pub const TRAJECTORY: &str = "trajectory";
 
 /// The name of the table of point clouds, which has rows of its own ([`run_points`]).
 pub const POINTS: &str = "points";
+
+/// The split of the published tables of node classification.
+const SPLIT: &str = "public";
 
 /// How much of a table to reproduce.
 #[derive(Clone, Debug)]
@@ -91,7 +94,7 @@ fn measure(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<(Summary, Vec<f64>)> {
-    let split = dataset.default_split()?;
+    let split = dataset.split(&SplitSpec::Stored(SPLIT.into()))?;
     let (seeds, threads) = (&options.seeds, options.threads);
     let learner = cell.last().copied().unwrap_or_default();
     let experiment = Experiment { dataset, split: &split, config, learner, seeds, threads };

@@ -378,6 +378,7 @@ fn measure(
         dataset: case.dataset.into(),
         data_dir: None,
         split: String::new(),
+        split_hash: String::new(),
         fingerprint: dataset.fingerprint(),
         schema: None,
         no_graph: false,

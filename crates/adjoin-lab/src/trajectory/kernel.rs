@@ -5,6 +5,10 @@ use crate::Result;
 use adjoin::{Adjacency, Csr};
 use burn::tensor::{Tensor, TensorData};
 
+/// Steps nearer to each other than this, in metres, are equal: recordings tell a tenth of a millimetre apart,
+/// and what differs by less differs by rounding, whose inverse would be the heaviest weight of all.
+const EQUAL: f64 = 5e-5;
+
 /// `a_ij = 1 / |v_i - v_j|` for the last steps v of two agents in a frame; no edge where they are
 /// equal, nor from an agent to itself.
 ///
@@ -26,7 +30,7 @@ pub fn kernel_graph(batch: &SceneBatch) -> Result<Adjacency> {
             for j in range.clone() {
                 let [u, v] = step(j);
                 let distance = ((x - u).powi(2) + (y - v).powi(2)).sqrt();
-                if distance > 0.0 {
+                if distance > EQUAL {
                     indices.push(j as u32);
                     weights.push(1.0 / distance);
                 }

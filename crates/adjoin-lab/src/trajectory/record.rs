@@ -1,6 +1,6 @@
 //! What a finished run of trajectories leaves behind.
 
-use super::{SceneRecord, Scores, TrajectoryEpoch};
+use super::{SceneRecord, Scores, TrajectoryEpoch, dagnet::Fitted};
 use crate::record::{DegreeHistogram, Paired, Summary, paired, summary};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,12 @@ pub struct TrajectoryRecord {
     pub dataset: String,
     /// Fingerprint of its scenes: two runs are comparable only when it is the same.
     pub fingerprint: String,
+    /// Steps that are seen and predicted; absent in old runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<[usize; 2]>,
+    /// What DAG-Net took from its training scenes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<Fitted>,
     /// Name of the network.
     pub backbone: String,
     /// Name of the learner; `kernel` is the published graph, `none` the full one.
@@ -33,7 +39,8 @@ pub struct TrajectoryRecord {
     pub baselines: BaselineScores,
     /// Mean time of the training steps of an epoch, in seconds.
     pub seconds_per_epoch: f64,
-    /// Largest resident memory of the process, in bytes.
+    /// Largest resident memory of the process during the run, in bytes; what earlier learners of the same
+    /// command left in the hands of the allocator is in it.
     pub peak_rss_bytes: u64,
     /// Seconds between steps.
     pub seconds_per_step: f64,

@@ -3,12 +3,13 @@
 use super::{
     Baseline, BaselineScores, Scores, SocialModel, Trainable, TrajectoryEpoch,
     TrajectoryExperiment, TrajectoryObserver, TrajectoryRecord, TrajectorySeed, TrajectorySetup,
-    dagnet::DagModel, scenes,
+    dagnet::{DagModel, Fitted},
+    scenes,
 };
 use crate::{
     Result,
     checkpoint::Shelf,
-    clock::{now_utc, peak_memory},
+    clock::{forget_peak_memory, now_utc, peak_memory},
     plan::{Layered, Plan},
     report,
     run::{RunFolder, write_results},
@@ -64,6 +65,7 @@ impl Part<'_> {
         observer: &dyn TrajectoryObserver,
         folder: Option<&Path>,
     ) -> Result<TrajectoryRecord> {
+        forget_peak_memory();
         let lengths = [self.dataset.observed, self.dataset.predicted];
         match self.setup {
             TrajectorySetup::Social(config) => {
@@ -71,8 +73,10 @@ impl Part<'_> {
                 self.run_model(model, observer, folder)
             }
             TrajectorySetup::Dag(config) => {
-                let model = |seed: u64, on: &Device| DagModel::new(config, self.dataset, seed, on);
-                self.run_model(model, observer, folder)
+                let fitted = Fitted::to(config, self.dataset)?;
+                let model = |seed: u64, on: &Device| DagModel::of(config, &fitted, seed, on);
+                let record = self.run_model(model, observer, folder)?;
+                Ok(TrajectoryRecord { fitted: Some(fitted), ..record })
             }
         }
     }
@@ -110,6 +114,8 @@ impl Part<'_> {
             task: self.plan.task.clone(),
             dataset: self.dataset.name.clone(),
             fingerprint: self.plan.fingerprint.clone(),
+            steps: Some([self.dataset.observed, self.dataset.predicted]),
+            fitted: None,
             backbone: self.setup.backbone().into(),
             learner: self.learner.into(),
             metric: "ade/fde m".into(),

@@ -1,6 +1,6 @@
 //! A few test scenes for people to look at: tracks, predictions and graphs.
 
-use super::{Forecaster, SceneBatch, experiment::test_key, trainer::SCENES_AT_ONCE};
+use super::{Forecaster, SceneBatch, experiment::test_key, trainer::groups};
 use crate::{
     Result,
     record::{DegreeHistogram, degree_histogram},
@@ -93,7 +93,7 @@ pub(super) fn shown(
         scenes.push(scene_record(model, scene, &batch(&[scene])?, seed)?);
     }
     let (mut has_k, mut others, mut learned) = (false, Vec::new(), Vec::new());
-    for part in dataset.test.chunks(SCENES_AT_ONCE) {
+    for part in groups(&dataset.test, dataset.observed) {
         let part: Vec<&Scene> = part.iter().collect();
         let batch = batch(&part)?;
         let graphs = model.graphs(&batch)?;
@@ -107,11 +107,12 @@ pub(super) fn shown(
 
 /// Scenes spread evenly over those with some company in them, and room for everybody.
 fn chosen(scenes: &[Scene]) -> Vec<&Scene> {
-    let some = |fewest: usize| -> Vec<&Scene> {
-        let fits = |scene: &&Scene| (fewest..=ROOM).contains(&scene.agents.len());
+    let some = |[fewest, most]: [usize; 2]| -> Vec<&Scene> {
+        let fits = |scene: &&Scene| (fewest..=most).contains(&scene.agents.len());
         scenes.iter().filter(fits).collect()
     };
-    let fit = [3, 1].map(some).into_iter().find(|found| !found.is_empty());
+    let fit =
+        [[3, ROOM], [1, ROOM], [1, 4 * ROOM]].map(some).into_iter().find(|found| !found.is_empty());
     let fit = fit.unwrap_or_default();
     let count = SHOWN.min(fit.len());
     (0..count).map(|at| fit[at * fit.len() / count]).collect()
@@ -182,9 +183,11 @@ fn degrees(graphs: &LearnedGraph) -> Vec<f32> {
         let row = &topology.indices()[row];
         row.iter().filter(|&&other| other as usize != node).count() as f32
     };
+    let counted = (0..topology.rows()).map(others);
     match &graphs.degrees {
-        Some(degrees) => floats(degrees),
-        None => (0..topology.rows()).map(others).collect(),
+        // Nobody has more neighbours than there are, whatever the learned number.
+        Some(degrees) => counted.zip(floats(degrees)).map(|(there, k)| k.min(there)).collect(),
+        None => counted.collect(),
     }
 }
 

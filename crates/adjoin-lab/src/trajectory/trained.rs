@@ -1,24 +1,29 @@
 //! A run that was trained before, ready to be used; and weights that others trained.
 
 use super::{
-    Forecaster, SceneBatch, Scores, SocialModel, TrajectoryConfig, TrajectorySetup,
-    dagnet::DagModel,
+    Forecaster, SceneBatch, Scores, SocialModel, TrajectoryConfig, TrajectoryRecord,
+    TrajectorySetup,
+    dagnet::{DagModel, Fitted},
     experiment::{evaluate, test_key},
     load_published,
-    trainer::{SCENES_AT_ONCE, validation_key},
+    trainer::{groups, validation_key},
 };
 use crate::{
     Result,
     checkpoint::{self, Checkpoint},
     export::field,
+    plan::check_steps,
     run,
 };
-use adjoin_data::trajectory::{Scene, TrajectoryDataset};
+use adjoin_data::trajectory::{Purpose, Scene, TrajectoryDataset};
 use burn::tensor::Device;
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
 };
+
+/// Steps that the published networks see and predict.
+const PUBLISHED_STEPS: [usize; 2] = [8, 12];
 
 /// The models of a run with the data to use them on.
 #[derive(Debug)]
@@ -31,25 +36,45 @@ pub struct TrajectoryTrained {
     pub learner: String,
     /// The data: that of the run, or other data that was asked for.
     pub dataset: TrajectoryDataset,
-    /// The data of the run, when other data was asked for: networks may depend on it.
-    own: Option<TrajectoryDataset>,
+    /// What DAG-Net took from the scenes that it was trained on.
+    fitted: Option<Fitted>,
 }
 
 impl TrajectoryTrained {
-    /// Opens the folder of one run.
+    /// Opens the folder of one run, to use its models on its own data or on other data for a purpose.
     ///
     /// # Errors
-    /// If it is no such folder, or its data is not found or has changed.
-    pub fn open(folder: &Path, dataset: Option<&str>, data_dir: Option<&Path>) -> Result<Self> {
+    /// If it is no such folder, its data is not found or has changed, or other data has other numbers of
+    /// steps.
+    pub fn open(
+        folder: &Path,
+        other: Option<(&str, Purpose)>,
+        data_dir: Option<&Path>,
+    ) -> Result<Self> {
         let (plan, setup) = run::open_single::<TrajectorySetup>(folder)?;
-        // Goals of DAG-Net lie on a grid over the scenes that it was trained on.
-        let own = match (dataset, &setup) {
-            (Some(_), TrajectorySetup::Dag(_)) => Some(plan.load_trajectories(None, data_dir)?),
-            _ => None,
+        let TrajectoryRecord { steps, mut fitted, .. } = run::record::<TrajectorySetup>(folder)?;
+        let is_new = matches!(setup, TrajectorySetup::Social(_)) || fitted.is_some();
+        let dataset = match (other, steps.filter(|_| is_new)) {
+            (Some((name, purpose)), Some(steps)) => {
+                plan.load_new_trajectories(name, data_dir, steps, purpose)?
+            }
+            // Old runs do not say what they were made of: their data does.
+            (other, _) => {
+                let own = plan.load_trajectories(data_dir)?;
+                if let (TrajectorySetup::Dag(config), None) = (&setup, &fitted) {
+                    fitted = Some(Fitted::to(config, &own)?);
+                }
+                let steps = [own.observed, own.predicted];
+                match other {
+                    None => own,
+                    Some((name, purpose)) => {
+                        plan.load_new_trajectories(name, data_dir, steps, purpose)?
+                    }
+                }
+            }
         };
-        let dataset = plan.load_trajectories(dataset, data_dir)?;
         let learner = plan.learners.first().cloned().unwrap_or_default();
-        Ok(Self { folder: folder.into(), setup, seeds: plan.seeds, learner, dataset, own })
+        Ok(Self { folder: folder.into(), setup, seeds: plan.seeds, learner, dataset, fitted })
     }
 
     /// Name of the network.
@@ -77,23 +102,29 @@ impl TrajectoryTrained {
                 Box::new(checkpoint.best_model(fresh)?)
             }
             TrajectorySetup::Dag(config) => {
-                let own = self.own.as_ref().unwrap_or(&self.dataset);
-                Box::new(checkpoint.best_model(DagModel::new(config, own, seed, &device)?)?)
+                let fresh = match &self.fitted {
+                    Some(fitted) => DagModel::of(config, fitted, seed, &device)?,
+                    None => DagModel::new(config, &self.dataset, seed, &device)?,
+                };
+                Box::new(checkpoint.best_model(fresh)?)
             }
         })
     }
 
-    /// Errors of a seed on validation and on test scenes, with the draws of its training.
+    /// Errors of a seed on validation scenes, if there are any, and on test scenes, with the draws of its
+    /// training.
     ///
     /// # Errors
     /// As [`model`](Self::model).
-    pub fn scores(&self, seed: u64) -> Result<[Scores; 2]> {
+    pub fn scores(&self, seed: u64) -> Result<(Option<Scores>, Scores)> {
         let model = self.model(seed)?;
         let TrajectoryDataset { observed, predicted, valid, test, .. } = &self.dataset;
         let of = |scenes: &[Scene], key| {
             evaluate(&*model, scenes, [*observed, *predicted], self.samples(), key)
         };
-        Ok([of(valid, validation_key(seed))?, of(test, test_key(seed))?])
+        let validation =
+            (!valid.is_empty()).then(|| of(valid, validation_key(seed))).transpose()?;
+        Ok((validation, of(test, test_key(seed))?))
     }
 
     /// Predicted paths of all test scenes as CSV.
@@ -118,7 +149,7 @@ pub fn predictions_csv(
 ) -> Result<String> {
     let lengths = [dataset.observed, dataset.predicted];
     let mut out = String::from("scene,frame,agent,sample,x,y\n");
-    for (at, scenes) in dataset.test.chunks(SCENES_AT_ONCE).enumerate() {
+    for (at, scenes) in groups(&dataset.test, dataset.observed).into_iter().enumerate() {
         let scenes: Vec<&Scene> = scenes.iter().collect();
         let batch = SceneBatch::new(&scenes, lengths, &Device::flex())?;
         let key = test_key(seed).child(at as u64);
@@ -147,7 +178,8 @@ pub fn predictions_csv(
 /// If the file is no such file, or the data has other numbers of steps.
 pub fn evaluate_published(path: &Path, dataset: &TrajectoryDataset, seed: u64) -> Result<Scores> {
     let config = TrajectoryConfig::published();
-    let lengths = [dataset.observed, dataset.predicted];
+    check_steps(dataset, PUBLISHED_STEPS)?;
+    let lengths = PUBLISHED_STEPS;
     let mut model = SocialModel::new(&config, lengths, seed, &Device::flex())?;
     model.network = load_published(&model.network, path)?;
     evaluate(&model, &dataset.test, lengths, config.train.samples, test_key(seed))

@@ -16,8 +16,9 @@ use burn::{
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// Scenes that are evaluated at once.
-pub(super) const SCENES_AT_ONCE: usize = 256;
+/// Most scenes that are evaluated at once, and most pairs of agents in all their frames.
+const SCENES_AT_ONCE: usize = 256;
+const PAIRS_AT_ONCE: usize = 16_000_000;
 
 /// One epoch of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -260,7 +261,7 @@ fn constants<M: Trainable>(
     device: &Device,
 ) -> Result<Option<Vec<Vec<f32>>>> {
     let mut all = Vec::new();
-    for scenes in scenes.chunks(SCENES_AT_ONCE) {
+    for scenes in groups(scenes, lengths[0]) {
         let scenes: Vec<&Scene> = scenes.iter().collect();
         let batch = SceneBatch::new(&scenes, lengths, device)?;
         let Some(rows) = model.constants(&batch)? else { return Ok(None) };
@@ -285,7 +286,24 @@ pub(super) fn batches(
         let scenes: Vec<&Scene> = scenes.iter().collect();
         SceneBatch::new(&scenes, lengths, device)
     };
-    scenes.chunks(SCENES_AT_ONCE).map(some).collect()
+    groups(scenes, lengths[0]).into_iter().map(some).collect()
+}
+
+/// Scenes in groups that are evaluated at once; those with many agents in fewer scenes.
+pub(super) fn groups(scenes: &[Scene], observed: usize) -> Vec<&[Scene]> {
+    let (mut groups, mut rest) = (Vec::new(), scenes);
+    while !rest.is_empty() {
+        let mut pairs = 0;
+        let fits = |scene: &&Scene| {
+            pairs += scene.agents.len().pow(2) * observed;
+            pairs <= PAIRS_AT_ONCE
+        };
+        let count = rest.iter().take(SCENES_AT_ONCE).take_while(fits).count().max(1);
+        let (group, after) = rest.split_at(count);
+        groups.push(group);
+        rest = after;
+    }
+    groups
 }
 
 /// Errors of a model without autodiff on scenes that were put into batches.

@@ -12,6 +12,7 @@ const ITERATIONS: usize = 4;
 /// # Errors
 /// If the weights live on a device the kernels do not serve.
 pub fn low_rank(graph: &Adjacency, rank: usize, key: Key) -> Result<Tensor<1>> {
+    let rank = rank.min(graph.nodes());
     ops::nuclear(graph.topology(), graph.weights(), rank, ITERATIONS, key)
 }
 

@@ -5,7 +5,10 @@ use crate::{
     failure::{Done, Failure, print},
     table::{metres, table},
 };
-use adjoin_data::{Locations, trajectory};
+use adjoin_data::{
+    Locations,
+    trajectory::{self, Purpose},
+};
 use adjoin_lab::{
     record::summary,
     trajectory::{Displacement, Scores, TrajectoryTrained, evaluate_published},
@@ -36,10 +39,11 @@ struct Json<'a> {
 /// The models of a run.
 pub fn trained(evaluate: &Evaluate, run: &Path) -> Done {
     let Evaluate { dataset, data_dir, json, .. } = evaluate;
-    let trained = TrajectoryTrained::open(run, dataset.as_deref(), data_dir.as_deref())?;
+    let other = dataset.as_deref().map(|name| (name, Purpose::Compare));
+    let trained = TrajectoryTrained::open(run, other, data_dir.as_deref())?;
     let score = |&seed: &u64| {
-        let [valid, test] = trained.scores(seed)?;
-        Ok(Score { seed, valid: Some(valid), test })
+        let (valid, test) = trained.scores(seed)?;
+        Ok(Score { seed, valid, test })
     };
     let scores = trained.seeds.iter().map(score).collect::<Result<Vec<Score>, Failure>>()?;
     let words = [&trained.dataset.name, trained.backbone(), &trained.learner];

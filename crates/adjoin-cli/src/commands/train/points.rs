@@ -65,6 +65,7 @@ fn start(train: &Train) -> Result<(RunFolder<PointsConfig>, PointDataset), Failu
                 Err(_) => absolute(Path::new(name)).display().to_string(),
             },
             part: train.subset.map(|count| count.to_string()).unwrap_or_default(),
+            part_hash: String::new(),
             fingerprint: dataset.fingerprint(),
             schema: None,
         },

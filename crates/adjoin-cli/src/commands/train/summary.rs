@@ -7,6 +7,7 @@ use crate::{
 use adjoin_data::{NodeDataset, Split};
 use adjoin_lab::{
     record::{Paired, RunRecord, Summary},
+    report::plain,
     run::RunFolder,
 };
 use serde::Serialize;
@@ -34,14 +35,21 @@ pub fn heading(folder: &RunFolder, dataset: &NodeDataset, split: &Split) -> Stri
     )
 }
 
-/// A table of the learners, each compared with the first, and where the report is.
+/// The learner that the others are compared with: the one that leaves the graph as it is, as on the page.
+pub fn baseline<'a>(task: &str, learners: impl IntoIterator<Item = &'a str>) -> usize {
+    learners.into_iter().position(|learner| learner == plain(task)).unwrap_or(0)
+}
+
+/// A table of the learners, compared with one of them, and where the report is.
 pub fn text(records: &[RunRecord], report: &Path) -> String {
     let mut rows = vec![
         ["learner", "validation", "test", "difference", "p", "ms/step"].map(String::from).to_vec(),
     ];
     let dash = || "-".to_string();
+    let task = records.first().map_or("", |record| &record.task);
+    let base = baseline(task, records.iter().map(|record| record.learner.as_str()));
     for (at, record) in records.iter().enumerate() {
-        let paired = if at == 0 { None } else { record.paired_with(&records[0]) };
+        let paired = if at == base { None } else { record.paired_with(&records[base]) };
         rows.push(vec![
             record.learner.clone(),
             record.valid().map_or_else(dash, mean_deviation),
@@ -66,7 +74,7 @@ pub fn text(records: &[RunRecord], report: &Path) -> String {
         0 | 1 => String::new(),
         _ => format!(
             "difference: test minus that of {} with the same seed; p: paired t-test\n",
-            records[0].learner
+            records[base].learner
         ),
     };
     format!("{heading}\n{}\n{note}report: {}\n", table(&rows), report.display())

@@ -46,7 +46,7 @@ fn resume(
     overwrite: bool,
 ) -> Result<(RunFolder<TrajectorySetup>, TrajectoryDataset), Failure> {
     let folder = RunFolder::reopen(path, overwrite)?;
-    let dataset = folder.plan().load_trajectories(None, None)?;
+    let dataset = folder.plan().load_trajectories(None)?;
     Ok((folder, dataset))
 }
 
@@ -73,6 +73,7 @@ fn start(train: &Train) -> Result<(RunFolder<TrajectorySetup>, TrajectoryDataset
                 Err(_) => absolute(Path::new(name)).display().to_string(),
             },
             part: train.split.clone().unwrap_or_default(),
+            part_hash: String::new(),
             fingerprint: dataset.fingerprint(),
             schema: None,
         },

@@ -20,6 +20,8 @@ fn cell(learner: &'static str, errors: &[f64]) -> Cell {
         task: text(),
         dataset: text(),
         fingerprint: text(),
+        steps: None,
+        fitted: None,
         backbone: text(),
         learner: text(),
         metric: text(),

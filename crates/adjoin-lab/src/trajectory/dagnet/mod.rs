@@ -20,7 +20,7 @@ pub(super) use config::{BASKETBALL_NEIGHBOURS, is_basketball};
 pub use config::{Blend, DagConfig, DagGraph, DagNetConfig};
 pub use goals::{GoalConfig, GoalFrame, GoalGrid, GoalRule};
 pub use loss::Losses;
-pub use model::DagModel;
+pub use model::{DagModel, Fitted};
 pub use network::{DagNet, Moments, State, Unrolled};
 pub use tracks::Tracks;
 pub use unit::{Extractor, Gru, Mlp, MlpConfig};

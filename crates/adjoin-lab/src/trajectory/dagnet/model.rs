@@ -12,6 +12,7 @@ use burn::{
     module::{Module, ParamId, list_param_ids},
     tensor::{DType, Device, Int, Tensor, TensorData},
 };
+use serde::{Deserialize, Serialize};
 
 /// A graph learner and the network that uses its graphs, one per scene and moment.
 #[derive(Module, Debug)]
@@ -27,6 +28,25 @@ pub struct DagModel {
     epoch: usize,
 }
 
+/// What a model takes from its training scenes, and needs when they are not there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fitted {
+    grid: GoalGrid,
+    most_agents: usize,
+}
+
+impl Fitted {
+    /// Lays the grid of goals over the training scenes, and counts their agents.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or there are no training scenes.
+    pub fn to(config: &DagConfig, dataset: &TrajectoryDataset) -> Result<Self> {
+        let grid = config.network.goals.fit(&dataset.train, dataset.observed)?;
+        let most_agents = dataset.train.iter().map(|scene| scene.agents.len()).max().unwrap_or(0);
+        Ok(Self { grid, most_agents })
+    }
+}
+
 impl DagModel {
     /// A fresh model; every seed is its own. Goals and the number of agents come from the training
     /// scenes.
@@ -39,6 +59,14 @@ impl DagModel {
         seed: u64,
         device: &Device,
     ) -> Result<Self> {
+        Self::of(config, &Fitted::to(config, dataset)?, seed, device)
+    }
+
+    /// The same from what was taken from the training scenes before.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn of(config: &DagConfig, fitted: &Fitted, seed: u64, device: &Device) -> Result<Self> {
         if let DagGraph::Kernel(sigma) = config.graph
             && (sigma.is_nan() || sigma <= 0.0)
         {
@@ -49,13 +77,12 @@ impl DagModel {
             let what = "must be 0, for graphs without noise, or 1, for one draw a moment".into();
             return Err(Error::Config { place: "learner.dgm.evaluation_draws".into(), what });
         }
-        let grid = config.network.goals.fit(&dataset.train, dataset.observed)?;
-        let most = dataset.train.iter().map(|scene| scene.agents.len()).max().unwrap_or(0);
+        let Fitted { grid, most_agents } = fitted;
         let key = Key::new(seed).child(0xda6);
         Ok(Self {
             learner: config.learner.init(FEATURES, key.child(1), device)?,
-            network: config.network.init(grid.cells(), most, key.child(2), device)?,
-            grid,
+            network: config.network.init(grid.cells(), *most_agents, key.child(2), device)?,
+            grid: grid.clone(),
             graph: config.graph,
             epoch: 0,
         })

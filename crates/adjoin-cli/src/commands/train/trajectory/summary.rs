@@ -1,6 +1,6 @@
 //! What `adjoin train --task trajectory` says.
 
-use super::super::summary::{Mean, one_or_several};
+use super::super::summary::{Mean, baseline, one_or_several};
 use crate::{
     failure::Failure,
     table::{metres, p_value, table},
@@ -40,7 +40,7 @@ pub fn heading(folder: &RunFolder<TrajectorySetup>, dataset: &TrajectoryDataset)
 const WAYS: [fn(&Scores) -> Displacement; 3] =
     [|scores| scores.per_agent, |scores| scores.per_scene, |scores| scores.likely];
 
-/// A table of the learners beside predictions without training, each compared with the first.
+/// A table of the learners beside predictions without training, compared with one of them.
 pub fn text(records: &[TrajectoryRecord], report: &Path) -> String {
     let Some(first) = records.first() else { return String::new() };
     let heading = format!(
@@ -52,12 +52,13 @@ pub fn text(records: &[TrajectoryRecord], report: &Path) -> String {
         first.samples,
     );
     let errors = errors(records, first);
+    let base = baseline(&first.task, records.iter().map(|record| record.learner.as_str()));
     let differences = match records.len() {
         1 => String::new(),
         _ => format!(
             "\nbest per agent, minus that of {} with the same seed; p: paired t-test\n\n{}",
-            first.learner,
-            differences(records, first)
+            records[base].learner,
+            differences(records, base)
         ),
     };
     format!("{heading}\n{errors}{differences}\nreport: {}\n", report.display())
@@ -94,10 +95,11 @@ fn errors(records: &[TrajectoryRecord], first: &TrajectoryRecord) -> String {
     table(&rows)
 }
 
-fn differences(records: &[TrajectoryRecord], first: &TrajectoryRecord) -> String {
+fn differences(records: &[TrajectoryRecord], base: usize) -> String {
     let titles = ["learner", "ADE", "ADE, %", "p", "FDE", "FDE, %", "p"];
     let mut rows = vec![titles.map(String::from).to_vec()];
-    for record in &records[1..] {
+    let first = &records[base];
+    for (_, record) in records.iter().enumerate().filter(|(at, _)| *at != base) {
         let mut row = vec![record.learner.clone()];
         let picks: [fn(&Scores) -> f64; 2] =
             [|scores| scores.per_agent.ade, |scores| scores.per_agent.fde];
@@ -109,7 +111,7 @@ fn differences(records: &[TrajectoryRecord], first: &TrajectoryRecord) -> String
     table(&rows)
 }
 
-/// The difference in metres, in per cent of the first learner's mean, and its p.
+/// The difference in metres, in per cent of the other learner's mean, and its p.
 fn difference(paired: Option<Paired>, of: Option<Summary>) -> [String; 3] {
     let dash = || "-".to_string();
     let (Some(paired), Some(of)) = (paired, of) else { return [dash(), dash(), dash()] };
