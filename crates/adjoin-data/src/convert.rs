@@ -1,4 +1,5 @@
-//! Writes a dataset as CSV files or as plain NumPy arrays; both are read back without loss.
+//! Writes a dataset as CSV files or as plain NumPy arrays; both are read back without loss, but for the names of sparse
+//! features, which only the arrays have room for.
 
 use std::fs;
 use std::io::{self, Cursor, Write};
