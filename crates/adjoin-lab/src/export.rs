@@ -1,6 +1,6 @@
 //! Learned graphs and predictions in formats that other programs read.
 
-use crate::{Error, Result, node::Evaluation, record::GraphRecord};
+use crate::{Error, Result, node::Evaluation, record::GraphRecord, report::escape};
 use adjoin_data::NodeDataset;
 use std::{
     fmt::Write as _,
@@ -147,12 +147,8 @@ pub(crate) fn field(text: &str) -> String {
 /// Text that XML can hold: white space as it is, and a mark for the characters that XML has no way to write.
 fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in escape(text).chars() {
         match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
             '\t' | '\n' | '\r' => {
                 let _ = write!(out, "&#{};", u32::from(c));
             }
@@ -203,5 +199,10 @@ mod tests {
         assert_eq!(data[128..], [0.5f32.to_le_bytes(), 0.25f32.to_le_bytes()].concat());
         let text = String::from_utf8_lossy(&data[10..128]).to_string();
         assert!(text.contains("'<f4'") && text.contains("(2,)"), "{text}");
+    }
+
+    #[test]
+    fn ids_of_any_characters_make_valid_xml() {
+        assert_eq!(xml("a<\"b\"\n&\u{1}"), "a&lt;&quot;b&quot;&#10;&amp;\u{fffd}");
     }
 }

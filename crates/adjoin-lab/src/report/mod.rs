@@ -20,7 +20,7 @@ pub use trajectory::render_trajectories;
 use crate::record::RunRecord;
 use compare::{Group, Run};
 use std::fmt::Write;
-use text::escape;
+pub(crate) use text::escape;
 
 const PAGE: &str = include_str!("page.html");
 const SECTIONS: &str = include_str!("node.html");

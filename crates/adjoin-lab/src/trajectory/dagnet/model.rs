@@ -42,7 +42,8 @@ impl Fitted {
     /// If a setting is out of range, or there are no training scenes.
     pub fn to(config: &DagConfig, dataset: &TrajectoryDataset) -> Result<Self> {
         if dataset.observed < 2 {
-            let what = "DAG-Net must see two steps at least: for your own data, --split 8/12".into();
+            let what =
+                "DAG-Net must see two steps at least: for your own data, --split 8/12".into();
             return Err(Error::Config { place: dataset.name.clone(), what });
         }
         let grid = config.network.goals.fit(&dataset.train, dataset.observed)?;
