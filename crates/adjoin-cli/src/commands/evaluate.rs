@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 /// Uses the weights of the best validation epoch of every seed and the test nodes of the run's own
 /// split. With --dataset, other data with the same features and classes, or, for trajectories, the same
 /// numbers of steps: of a graph the test nodes of its own split, or, without one, all nodes with a label, and
-/// of a CSV file of trajectories all of it. Errors of trajectories are in metres. Of point clouds, accuracy is given over all test
-/// clouds and as a mean over the classes.
+/// of a CSV file of trajectories all of it. Errors of trajectories are in metres. Of point clouds, accuracy
+/// is given over all test clouds and as a mean over the classes.
 ///
 /// With --weights instead of a run: Social-STGCNN with weights that its authors published, as safetensors
 /// with the names of their PyTorch network, on the test scenes of --dataset.

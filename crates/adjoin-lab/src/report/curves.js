@@ -84,7 +84,7 @@ function lineChart(place, key, { runs, epochs, shared, state, value, update }) {
     layer = svg("g", {});
     const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, height },
       svg("defs", {}, svg("clipPath", { id: clip }, svg("rect", { x: left, y: top - 3, width: right - left + 4, height: bottom - top + 6 }))),
-      axes({ x, y, xTicks, yTicks, xFormat: String, yFormat: even(yTicks), left, right, bottom }),
+      axes({ x, y, xTicks, yTicks, xFormat: String, yFormat: axisFormat(yTicks), left, right, bottom }),
       svg("text", { class: "tick", x: right, y: height - 6, "text-anchor": "end", "aria-hidden": "true" }, "epoch"),
       svg("g", { "clip-path": `url(#${clip})` }, shown.map((run) => series(run))), layer);
     scrub(root, {

@@ -32,7 +32,7 @@ function brief(value) {
 }
 
 // Writes the numbers of an axis with the digits that tell them apart.
-function even(values) {
+function axisFormat(values) {
   const step = Math.abs(values[1] - values[0]) || 1;
   const digits = clamp(Math.ceil(-Math.log10(step) - 1e-9), 0, 8);
   const plain = step >= 1e-4 && Math.max(...values.map(Math.abs)) < 1e5;
