@@ -111,6 +111,8 @@ pub struct TrajectoryTrainConfig {
     pub rate: f64,
     /// Learning rate of the learner.
     pub learner_rate: f64,
+    /// Steps in which both rates rise to what they are, evenly; 0 for full rates at once.
+    pub ramp: usize,
     /// Epoch at which both rates are lowered; 0 for never.
     pub lower_at: usize,
     /// What they are multiplied by then.
@@ -134,6 +136,7 @@ impl Default for TrajectoryTrainConfig {
             optimiser: OptimiserKind::Adam,
             rate: 0.003,
             learner_rate: 0.003,
+            ramp: 0,
             lower_at: 25,
             lower_by: 0.2,
             turn: false,
@@ -145,6 +148,16 @@ impl Default for TrajectoryTrainConfig {
 }
 
 impl TrajectoryTrainConfig {
+    /// What the rates are multiplied by in a step of an epoch, both counted from 0.
+    pub(super) fn factor(&self, step: u64, epoch: usize) -> f64 {
+        let risen = match self.ramp {
+            0 => 1.0,
+            ramp => ((step + 1) as f64 / ramp as f64).min(1.0),
+        };
+        let lowered = if self.lower_at > 0 && epoch >= self.lower_at { self.lower_by } else { 1.0 };
+        risen * lowered
+    }
+
     /// Checks that the settings are in range.
     ///
     /// # Errors
@@ -273,6 +286,17 @@ mod tests {
         }
         let published = TrajectoryConfig::published();
         assert!(!published.relative && published.network.propagation == Propagation::Laplacian);
+    }
+
+    #[test]
+    fn rates_rise_evenly_and_are_lowered_once() {
+        let base = TrajectoryTrainConfig::default();
+        let train = TrajectoryTrainConfig { ramp: 4, lower_at: 2, lower_by: 0.5, ..base };
+        let factors: Vec<f64> = (0..6).map(|step| train.factor(step, 0)).collect();
+        assert_eq!(factors, [0.25, 0.5, 0.75, 1.0, 1.0, 1.0]);
+        assert_eq!((train.factor(9, 1), train.factor(9, 2)), (1.0, 0.5));
+        let at_once = TrajectoryTrainConfig { ramp: 0, lower_at: 0, ..train };
+        assert_eq!((at_once.factor(0, 0), at_once.factor(9, 99)), (1.0, 1.0));
     }
 
     #[test]

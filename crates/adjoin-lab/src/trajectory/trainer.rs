@@ -202,6 +202,7 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
             Tensor::from_data(TensorData::new(rows, shape), &self.device)
         });
         let loss = self.model.loss(&batch, Pass::train(self.seed, self.steps))?;
+        let factor = self.config.factor(self.steps, self.epoch);
         self.steps += 1;
         let value = loss.clone().into_scalar::<f64>();
         self.finite("training loss", value)?;
@@ -209,8 +210,7 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
         let learner = self.model.learner_parameters();
         let (learners, others): (Vec<_>, Vec<_>) =
             list_param_ids(&self.model).into_iter().partition(|id| learner.contains(id));
-        let TrajectoryTrainConfig { rate, learner_rate, lower_at, lower_by, .. } = *self.config;
-        let factor = if lower_at > 0 && self.epoch >= lower_at { lower_by } else { 1.0 };
+        let TrajectoryTrainConfig { rate, learner_rate, .. } = *self.config;
         let parts = [(others, rate), (learners, learner_rate)];
         for ((ids, rate), optimiser) in parts.into_iter().zip(&mut self.optimisers) {
             let grads = GradientsParams::from_params(&mut grads, &self.model, &ids);
