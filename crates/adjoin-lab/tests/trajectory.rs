@@ -324,20 +324,29 @@ fn relative_predictions_start_from_the_last_step() {
     }
 }
 
+/// Two epochs of one step each.
+fn two_steps(settings: [&str; 2]) -> [TrajectoryEpoch; 2] {
+    let config = TrajectoryConfig::named("kernel").unwrap();
+    let config = config.with_settings(["train.epochs=2", "train.batch=200"]).unwrap();
+    let config = config.with_settings(settings).unwrap();
+    let dataset = dataset();
+    let model = SocialModel::new(&config, LENGTHS, 1, &Device::flex().autodiff()).unwrap();
+    let device = Device::flex();
+    let mut trainer = TrajectoryTrainer::new(&config.train, &dataset, model, 1, &device).unwrap();
+    [0, 1].map(|_| trainer.step().unwrap())
+}
+
+#[test]
+fn a_long_ramp_hardly_begins() {
+    let [first, second] = two_steps(["train.ramp=1000000000", "train.rate=0.01"]);
+    assert!((first.loss - second.loss).abs() < 1e-5, "{first:?} {second:?}");
+    let [first, second] = two_steps(["train.ramp=0", "train.rate=0.01"]);
+    assert!((first.loss - second.loss).abs() > 1e-2, "{first:?} {second:?}");
+}
+
 #[test]
 fn scenes_are_turned_in_training_only() {
-    let curve = |setting: &str| {
-        let config = TrajectoryConfig::named("kernel").unwrap();
-        let config = config
-            .with_settings(["train.epochs=2", "train.rate=0", "train.batch=200", setting])
-            .unwrap();
-        let dataset = dataset();
-        let model = SocialModel::new(&config, LENGTHS, 1, &Device::flex().autodiff()).unwrap();
-        let device = Device::flex();
-        let mut trainer =
-            TrajectoryTrainer::new(&config.train, &dataset, model, 1, &device).unwrap();
-        [0, 1].map(|_| trainer.step().unwrap())
-    };
+    let curve = |turn: &str| two_steps(["train.rate=0", turn]);
     let [plain, again] = curve("train.turn=false");
     let [turned, other] = curve("train.turn=true");
     // Nothing is learned at rate 0: only what is trained on makes a difference.
