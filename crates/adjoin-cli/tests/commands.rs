@@ -192,7 +192,7 @@ fn cells_of_the_table_of_trajectories_are_kept() {
     assert_eq!(fs::metadata(&cell).unwrap().modified().unwrap(), written);
     // Fewer scenes are another cell.
     let reduced = succeed(place, &[&words[..], &["--reduced"]].concat());
-    assert!(reduced.contains("at most 600, 150 and 300 scenes"), "{reduced}");
+    assert!(reduced.contains("at most 2400, 150 and 300 scenes"), "{reduced}");
     assert_ne!(rows(&reduced), rows(&first));
     assert_eq!(fs::metadata(&cell).unwrap().modified().unwrap(), written);
 }

@@ -3,7 +3,7 @@
 //! A preset is put together from files of `presets/`, later ones overriding earlier ones: the backbone's,
 //! the dataset's for that backbone, the learner's, the dataset's for that learner, the learner's for the
 //! backbone and, when the learner's name ends in `+consistency`, `consistency.toml` and the dataset's for that
-//! learner with it. Many of these do not exist; each that does is a configuration file of its own.
+//! backbone and for that learner with it. Many of these do not exist; each that does is a configuration file of its own.
 
 use crate::{Config, Error, LearnerConfig, Result};
 use adjoin::{
@@ -37,6 +37,7 @@ const FILES: &[(&str, &str)] = presets![
     "pagerank",
     "dropedge",
     "consistency",
+    "citeseer-gat-consistency",
     "citeseer-dgg-consistency",
 ];
 
@@ -102,8 +103,8 @@ fn names(dataset: &str, backbone: &str, learner: &str, consistent: bool) -> Vec<
         names.push(format!("{learner}-{backbone}"));
     }
     if consistent {
-        let of_dataset = learners.iter().map(|learner| format!("{dataset}-{learner}-consistency"));
-        names.extend(["consistency".to_string()].into_iter().chain(of_dataset));
+        names.extend(["consistency".to_string(), format!("{dataset}-{backbone}-consistency")]);
+        names.extend(learners.iter().map(|learner| format!("{dataset}-{learner}-consistency")));
     }
     names
 }

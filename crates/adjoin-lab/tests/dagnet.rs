@@ -205,3 +205,27 @@ fn settings_out_of_range_are_errors() {
     assert!(refused(&sigma).contains("above 0"));
     assert!(DagConfig::named("sdd", "magic").is_err());
 }
+
+/// The network is to find its way back from steps that are a little off; what it is to predict stays exact.
+#[test]
+fn noise_on_steps_is_seen_in_training_and_never_to_be_predicted() {
+    let dataset = scenes();
+    let mut config = small("kernel");
+    config.network.jitter = 0.5;
+    let model = model(&config, &dataset, &Device::flex());
+    let tracks = Tracks::whole(&batch(&dataset.train[..4]));
+    let of = |pass| model.moments(&tracks, pass).unwrap().0;
+    let deviation = |pass| {
+        let moments = of(pass);
+        let noise = (moments.seen - moments.steps).square().mean();
+        noise.into_scalar::<f64>().sqrt()
+    };
+    assert_eq!(deviation(Pass::evaluate()), 0.0);
+    let found = deviation(Pass::train(1, 1));
+    assert!((found - 0.5).abs() < 0.05, "{found}");
+    let steps = [Pass::evaluate(), Pass::train(1, 1)].map(|pass| of(pass).steps.into_data());
+    assert_eq!(steps[0], steps[1]);
+    config.network.jitter = f64::NAN;
+    let wrong = DagModel::new(&config, &dataset, 3, &Device::flex()).unwrap_err().to_string();
+    assert!(wrong.contains("jitter"), "{wrong}");
+}

@@ -32,8 +32,8 @@ Examples:
   adjoin reproduce trajectory --datasets eth,hotel,univ,zara1,zara2 --seeds 3 --keep cells
   adjoin reproduce trajectory --datasets sdd --learners kernel,dgg --epochs 10 --seeds 1
       a quick look; the result says that its settings are reduced
-  adjoin reproduce trajectory --reduced --datasets nba-atk-20,nba-def-20 --epochs 8 --seeds 3
-      basketball with at most 600 scenes to train with
+  adjoin reproduce trajectory --reduced --datasets nba-atk-20,nba-def-20 --epochs 4 --seeds 3
+      basketball with at most 2400 scenes to train with
   adjoin reproduce points --reduced
       fewer clouds, points and epochs, the same for every row; three seeds")]
 pub struct Reproduce {

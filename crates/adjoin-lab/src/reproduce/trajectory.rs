@@ -85,7 +85,7 @@ const GROUPS: [Group; 3] = [
 /// The original graph, which gains are over.
 const ORIGINAL: &str = "kernel";
 /// Scenes to train, to choose and to test with in the reduced setting, at most.
-const REDUCED_SCENES: [usize; 3] = [600, 150, 300];
+const REDUCED_SCENES: [usize; 3] = [2400, 150, 300];
 /// The learners of the tables; others are run when they are named.
 const LEARNERS: [&str; 3] = [ORIGINAL, "dgm", "dgg"];
 

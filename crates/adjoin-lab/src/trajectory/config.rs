@@ -2,11 +2,7 @@
 
 use super::{NormOver, SocialStgcnnConfig};
 use crate::{Error, LearnerConfig, Result, settings};
-use adjoin::{
-    CandidateRule, DggConfig,
-    dgg::{DegreeConfig, DegreeRule, EncoderConfig, SampleConfig, ScorerConfig},
-    learner::DgmConfig,
-};
+use adjoin::learner::DgmConfig;
 use serde::{Deserialize, Serialize};
 
 /// Most sampled paths of an agent: more would fill the memory.
@@ -17,6 +13,9 @@ const PEDESTRIAN_NEIGHBOURS: usize = 2;
 
 /// Settings that were measured to work, for all learners, in a file that can be read and copied.
 const PRESET: &str = include_str!("../../presets/social-stgcnn.toml");
+
+/// The same for its generator.
+const GENERATOR: &str = include_str!("../../presets/social-stgcnn-dgg.toml");
 
 /// Everything that decides a run, but the data and the seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -222,7 +221,7 @@ impl TrajectoryConfig {
         let (graph, learner) = match learner {
             "kernel" => (InputGraph::Kernel, LearnerConfig::None),
             "none" => (InputGraph::None, LearnerConfig::None),
-            "dgg" => (InputGraph::Kernel, LearnerConfig::Dgg(Box::new(generator()))),
+            "dgg" => (InputGraph::Kernel, LearnerConfig::named(learner)?),
             "dgm" => {
                 // One graph without noise at evaluation, not several drawn ones.
                 let (k, evaluation_draws) = (PEDESTRIAN_NEIGHBOURS, 0);
@@ -231,8 +230,13 @@ impl TrajectoryConfig {
             }
             other => (InputGraph::Kernel, LearnerConfig::named(other)?),
         };
+        let generates = matches!(learner, LearnerConfig::Dgg(_));
         let config = Self { graph, learner, ..Self::default() };
-        Self::from_toml("preset social-stgcnn.toml", PRESET, &config)
+        let config = Self::from_toml("preset social-stgcnn.toml", PRESET, &config)?;
+        match generates {
+            true => Self::from_toml("preset social-stgcnn-dgg.toml", GENERATOR, &config),
+            false => Ok(config),
+        }
     }
 
     /// Reads a configuration, the values of `base` standing in for what the text leaves out.
@@ -257,20 +261,6 @@ impl TrajectoryConfig {
     }
 }
 
-/// A generator that starts from the published graph, its weights and its degrees, and learns which of its
-/// edges to keep; one that learns a graph from all pairs starts behind and stayed there.
-pub(super) fn generator() -> DggConfig {
-    DggConfig {
-        candidates: CandidateRule::InputEdges,
-        keep_weights: true,
-        encoder: EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() },
-        scorer: ScorerConfig { initial_scale: 0.5, ..ScorerConfig::default() },
-        sample: SampleConfig { noise: 0.1, ..SampleConfig::default() },
-        degree: DegreeConfig { rule: DegreeRule::Relative, ..DegreeConfig::default() },
-        ..DggConfig::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,6 +273,8 @@ mod tests {
             assert!(config.relative, "{learner}");
             assert_eq!(config.network.propagation, Propagation::Laplacian);
             assert_eq!(config.graph == InputGraph::Kernel, ["kernel", "dgg"].contains(&learner));
+            let LearnerConfig::Dgg(dgg) = &config.learner else { continue };
+            assert!(!dgg.keep_weights && dgg.encoder.width == 16, "{dgg:?}");
         }
         let published = TrajectoryConfig::published();
         assert!(!published.relative && published.network.propagation == Propagation::Laplacian);

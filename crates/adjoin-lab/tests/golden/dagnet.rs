@@ -52,6 +52,7 @@ fn moments(golden: &Golden, weights: &Tensor<1>) -> Moments {
     };
     Moments {
         steps: golden.tensor("steps"),
+        seen: golden.tensor("steps"),
         places: golden.tensor("places"),
         goals_before: cells("goals_before"),
         goals: cells("goals"),

@@ -1,11 +1,15 @@
 //! Settings of DAG-Net and of its training.
 
 use super::{
-    super::{ChooseEpoch, OptimiserKind, TrajectoryTrainConfig, config::generator},
+    super::{ChooseEpoch, OptimiserKind, TrajectoryTrainConfig},
     GoalConfig, GoalFrame, GoalRule,
 };
 use crate::{LearnerConfig, Result};
-use adjoin::{dgg::EncoderConfig, learner::DgmConfig};
+use adjoin::{
+    CandidateRule, DggConfig,
+    dgg::{DegreeConfig, DegreeRule, EncoderConfig, SampleConfig, ScorerConfig},
+    learner::DgmConfig,
+};
 use serde::{Deserialize, Serialize};
 
 /// Neighbours of a player in DGM, as the DGG paper has it.
@@ -46,6 +50,10 @@ pub struct DagNetConfig {
     pub goal_weight: f64,
     /// Epochs over which the divergence of posterior and prior gets its full weight, linearly.
     pub warm_up: usize,
+    /// Deviation of the noise that is added in training to the steps the network sees, not to those it is to
+    /// predict, in metres; published: 0. True steps tell nearly all of the next one, so that a network
+    /// trained on them alone carries on as it moves, and drifts away when it runs on its own steps.
+    pub jitter: f64,
     /// Weight of the reinforced loss, by which learners of hard graphs learn.
     pub reinforced: f64,
     /// Compute what the public code computes, quirks included (see [`DagNet`](super::DagNet)).
@@ -63,6 +71,7 @@ impl Default for DagNetConfig {
             blend: Blend::Dense,
             goal_weight: 1.0,
             warm_up: 10,
+            jitter: 0.0,
             reinforced: 1.0,
             faithful: false,
         }
@@ -119,7 +128,8 @@ impl DagConfig {
     /// graph to keep.
     ///
     /// Basketball has the published settings, but for the cells of the goals, which divide all that the
-    /// players use of the court instead of one half of it; pedestrians have others, measured to learn in 20
+    /// players use of the court instead of one half of it, for noise on the steps it sees, and for half the
+    /// scenes in a step; pedestrians have others, measured to learn in 20
     /// epochs what the published ones (the default) need hundreds for. The rate does not fall on plateaus,
     /// which the public code lets it do after epoch 100.
     ///
@@ -144,9 +154,10 @@ impl DagConfig {
                 frame: GoalFrame::World,
             };
             config.network.goal_weight = 1e-2;
+            config.network.jitter = 0.5;
             config.train.rate = 1e-3;
             config.train.learner_rate = 1e-3;
-            config.train.batch = 64;
+            config.train.batch = 32;
             config.train.epochs = 300;
         } else {
             config.network.blend = Blend::Residual;
@@ -168,4 +179,18 @@ pub(in crate::trajectory) fn is_basketball(dataset: &str) -> bool {
 fn hard(k: usize) -> DgmConfig {
     let encoder = EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() };
     DgmConfig { k, encoder, log_scale: 0.0, evaluation_draws: 1, ..DgmConfig::default() }
+}
+
+/// A generator that starts from the published graph, its weights and its degrees, and learns which of its
+/// edges to keep; one that learns a graph from all pairs starts behind and stayed there.
+fn generator() -> DggConfig {
+    DggConfig {
+        candidates: CandidateRule::InputEdges,
+        keep_weights: true,
+        encoder: EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() },
+        scorer: ScorerConfig { initial_scale: 0.5, ..ScorerConfig::default() },
+        sample: SampleConfig { noise: 0.1, ..SampleConfig::default() },
+        degree: DegreeConfig { rule: DegreeRule::Relative, ..DegreeConfig::default() },
+        ..DggConfig::default()
+    }
 }

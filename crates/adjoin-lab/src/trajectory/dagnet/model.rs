@@ -148,8 +148,15 @@ impl DagModel {
         let goals = self.grid.goals(tracks);
         let state_graph =
             |at: usize| graphs::rows(&learned.adjacency, (at + 1) * agents..(at + 2) * agents);
+        let made = matrix(tracks.steps()[agents..].concat(), 2, (&device, dtype));
         let moments = Moments {
-            steps: matrix(tracks.steps()[agents..].concat(), 2, (&device, dtype)),
+            seen: match pass.has_noise() && config.jitter > 0.0 {
+                true => {
+                    made.clone() + ops::normal_noise(&made, pass.child(3).key())? * config.jitter
+                }
+                false => made.clone(),
+            },
+            steps: made,
             places,
             goals_before: integers(&goals[..steps * agents], &device),
             goals: integers(&goals[agents..], &device),

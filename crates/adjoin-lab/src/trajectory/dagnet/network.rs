@@ -78,6 +78,9 @@ pub struct DagNet {
 pub struct Moments {
     /// The steps x, `[steps * agents, 2]`.
     pub steps: Tensor<2>,
+    /// What the recurrence sees of them: x itself or, in training, x with noise
+    /// ([`jitter`](DagNetConfig::jitter)).
+    pub seen: Tensor<2>,
     /// The places d, `[steps * agents, 2 * most agents]`.
     pub places: Tensor<2>,
     /// The goals one moment earlier, `[steps * agents]`.
@@ -121,7 +124,7 @@ impl DagNetConfig {
     /// `most_agents` agents, with weights drawn from `key`.
     ///
     /// # Errors
-    /// If a width is 0.
+    /// If a width is 0, or the noise is below it.
     pub fn init(
         &self,
         cells: usize,
@@ -142,6 +145,10 @@ impl DagNetConfig {
                 let expected = "must be at least 1";
                 return Err(Error::Setting { name, value: "0".into(), expected });
             }
+        }
+        if !(self.jitter >= 0.0 && self.jitter.is_finite()) {
+            let (value, expected) = (self.jitter.to_string(), "must be at least 0");
+            return Err(Error::Setting { name: "jitter", value, expected });
         }
         let places = 2 * most_agents;
         let attention = |width, child| {
@@ -235,7 +242,7 @@ impl DagNet {
         for (at, graph) in moments.state_graphs.iter().enumerate() {
             let now = at * agents..(at + 1) * agents;
             let h = found.state[1].clone();
-            let phi_x = self.phi_x.forward(moments.steps.clone().slice(now.clone()))?;
+            let phi_x = self.phi_x.forward(moments.seen.clone().slice(now.clone()))?;
             let product = beside(phi_x.clone(), h.clone()).matmul(of_both.clone())
                 + of_goal.clone().select(0, moments.goals.clone().slice(now.clone()));
             let posterior = self.encoder.forward(product)?;
