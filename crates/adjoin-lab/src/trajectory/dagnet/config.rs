@@ -125,7 +125,7 @@ impl Default for DagConfig {
 impl DagConfig {
     /// The settings of a dataset and a named learner: `kernel` is the published graph, `none` joins all
     /// agents of a scene, `dgm` learns on all pairs of a scene, and `dgg` which edges of the published
-    /// graph to keep or, of players, whom of their team to look at.
+    /// graph to keep.
     ///
     /// Basketball has the published settings, but for the cells of the goals, which divide all that the
     /// players use of the court instead of one half of it, for noise on the steps it sees, and for half the
@@ -143,10 +143,7 @@ impl DagConfig {
             "kernel" => (published, LearnerConfig::None),
             "none" => (DagGraph::None, LearnerConfig::None),
             "dgm" => (DagGraph::None, LearnerConfig::Dgm(hard(k))),
-            "dgg" if basketball => {
-                (published, LearnerConfig::Dgg(Box::new(generator_of_players())))
-            }
-            "dgg" => (published, LearnerConfig::Dgg(Box::new(generator_of_pedestrians()))),
+            "dgg" => (published, LearnerConfig::Dgg(Box::new(generator()))),
             other => (published, LearnerConfig::named(other)?),
         };
         let mut config = Self { graph, learner, ..Self::default() };
@@ -159,9 +156,7 @@ impl DagConfig {
             config.network.goal_weight = 1e-2;
             config.network.jitter = 0.5;
             config.train.rate = 1e-3;
-            // The generator stays close to where it starts while the network still learns to run.
-            let generates = matches!(config.learner, LearnerConfig::Dgg(_));
-            config.train.learner_rate = if generates { 1e-4 } else { 1e-3 };
+            config.train.learner_rate = 1e-3;
             config.train.batch = 32;
             config.train.epochs = 300;
         } else {
@@ -187,8 +182,8 @@ fn hard(k: usize) -> DgmConfig {
 }
 
 /// A generator that starts from the published graph, its weights and its degrees, and learns which of its
-/// edges to keep.
-fn generator_of_pedestrians() -> DggConfig {
+/// edges to keep; one that learns a graph from all pairs starts behind and stayed there.
+fn generator() -> DggConfig {
     DggConfig {
         candidates: CandidateRule::InputEdges,
         keep_weights: true,
@@ -198,17 +193,4 @@ fn generator_of_pedestrians() -> DggConfig {
         degree: DegreeConfig { rule: DegreeRule::Relative, ..DegreeConfig::default() },
         ..DggConfig::default()
     }
-}
-
-/// A generator that starts with a whole team joined, all edges alike: players are several metres apart, where
-/// the published weights are next to nothing, and scores can only lower them.
-fn generator_of_players() -> DggConfig {
-    let pedestrians = generator_of_pedestrians();
-    DggConfig {
-        keep_weights: false,
-        scorer: ScorerConfig { initial_scale: -4.0, ..pedestrians.scorer },
-        ..pedestrians
-    }
-    .without_edge_noise()
-    .without_degree_noise()
 }
