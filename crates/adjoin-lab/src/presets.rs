@@ -3,7 +3,8 @@
 //! A preset is put together from files of `presets/`, later ones overriding earlier ones: the backbone's,
 //! the dataset's for that backbone, the learner's, the dataset's for that learner, the learner's for the
 //! backbone and, when the learner's name ends in `+consistency`, `consistency.toml` and the dataset's for that
-//! backbone and for that learner with it. Many of these do not exist; each that does is a configuration file of its own.
+//! backbone and for that learner with it. Many of these do not exist; each that does is a configuration file
+//! of its own.
 
 use crate::{Config, Error, LearnerConfig, Result};
 use adjoin::{

@@ -182,7 +182,7 @@ fn hard(k: usize) -> DgmConfig {
 }
 
 /// A generator that starts from the published graph, its weights and its degrees, and learns which of its
-/// edges to keep; one that learns a graph from all pairs starts behind and stayed there.
+/// edges to keep.
 fn generator() -> DggConfig {
     DggConfig {
         candidates: CandidateRule::InputEdges,
