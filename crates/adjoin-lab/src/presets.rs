@@ -38,6 +38,7 @@ const FILES: &[(&str, &str)] = presets![
     "pagerank",
     "dropedge",
     "consistency",
+    "citeseer-sage-consistency",
     "citeseer-gat-consistency",
     "citeseer-dgg-consistency",
 ];
