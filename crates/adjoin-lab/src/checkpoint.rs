@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `best.PATH` | weights of the best epoch, by the path of the module; what predictions use |
 //! | `last.PATH` | weights of the last epoch, from which training goes on |
+//! | `mean.PATH` | running mean of the weights, where training keeps one |
 //! | `curve` | one row of numbers per epoch, as the task has them; what is absent is NaN |
 //! | `baseline` | running rewards of the training nodes, of learners that learn from them |
 //! | `optimiser.backbone`, `optimiser.learner` | Adam's moments, as Burn packs them |
@@ -107,6 +108,11 @@ impl Draft {
         self.writer.module("best", best);
         let ids = self.writer.module("last", last);
         self.note("parameters", ids.join(" "));
+    }
+
+    /// Adds the running mean of the weights.
+    pub(crate) fn mean_model(&mut self, mean: &impl Module) {
+        self.writer.module("mean", mean);
     }
 
     /// Adds the moments of an optimiser.
@@ -279,6 +285,14 @@ impl Checkpoint {
     /// If a weight is missing or has another shape.
     pub(crate) fn last_model<M: Module>(&self, model: M) -> Result<M> {
         self.fill("last", model)
+    }
+
+    /// The running mean of the weights in a model of the same form.
+    ///
+    /// # Errors
+    /// If a weight is missing or has another shape.
+    pub(crate) fn mean_model<M: Module>(&self, model: M) -> Result<M> {
+        self.fill("mean", model)
     }
 
     /// Brings a fresh trainer to the state that was saved.

@@ -22,6 +22,7 @@ pub mod trajectory;
 mod config;
 mod error;
 mod learner;
+mod mean_weights;
 mod seeds;
 mod settings;
 

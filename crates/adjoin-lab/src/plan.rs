@@ -235,9 +235,8 @@ impl Wishes<'_> {
                 config = keep_learner(&config, next).0;
             }
             for (setting, used) in self.settings.iter().zip(&mut used) {
-                let next = config.with_setting(setting)?;
-                let (next, kept) = keep_learner(&config, next);
-                *used |= !kept;
+                let (next, fits) = with_setting(&config, setting)?;
+                *used |= fits;
                 config = next;
             }
             if configs.iter().any(|(name, _)| *name == learner) {
@@ -254,6 +253,15 @@ impl Wishes<'_> {
             }),
         }
     }
+}
+
+/// A configuration with a `key=value` on top, and whether it fits: settings of another learner are passed over.
+///
+/// # Errors
+/// If the key or the value is not known.
+pub(crate) fn with_setting<C: Layered>(config: &C, setting: &str) -> Result<(C, bool)> {
+    let (next, kept) = keep_learner(config, config.with_setting(setting)?);
+    Ok((next, !kept))
 }
 
 /// A configuration that is put together in layers, and written into the folder of its run.

@@ -229,3 +229,22 @@ fn noise_on_steps_is_seen_in_training_and_never_to_be_predicted() {
     let wrong = DagModel::new(&config, &dataset, 3, &Device::flex()).unwrap_err().to_string();
     assert!(wrong.contains("jitter"), "{wrong}");
 }
+
+/// Features that are handed on must not tell the network what the noise hides from it.
+#[test]
+fn the_generator_sees_steps_with_the_same_noise() {
+    let dataset = scenes();
+    let tracks = Tracks::whole(&batch(&dataset.train[..4]));
+    let encoded = |jitter: f64, pass| {
+        let mut config = small("dgg");
+        config.network.jitter = jitter;
+        let model = model(&config, &dataset, &Device::flex());
+        model.moments(&tracks, pass).unwrap().0.encoded.unwrap().into_data()
+    };
+    let [evaluated, trained] = [Pass::evaluate(), Pass::train(1, 1)];
+    assert_eq!(encoded(0.0, trained), encoded(0.0, evaluated));
+    assert_eq!(encoded(0.5, evaluated), encoded(0.0, evaluated));
+    assert_ne!(encoded(0.5, trained), encoded(0.5, evaluated));
+    let model = model(&small("kernel"), &dataset, &Device::flex());
+    assert!(model.moments(&tracks, trained).unwrap().0.encoded.is_none());
+}

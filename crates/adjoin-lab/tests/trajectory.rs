@@ -345,6 +345,16 @@ fn a_long_ramp_hardly_begins() {
 }
 
 #[test]
+fn mean_weights_are_evaluated_and_not_trained() {
+    let [plain, mean] =
+        ["0", "0.9"].map(|keep| two_steps(["train.rate=0.01", &format!("train.average={keep}")]));
+    for (plain, mean) in plain.into_iter().zip(mean) {
+        assert_eq!(plain.loss, mean.loss);
+        assert_ne!(plain.valid_loss, mean.valid_loss);
+    }
+}
+
+#[test]
 fn scenes_are_turned_in_training_only() {
     let curve = |turn: &str| two_steps(["train.rate=0", turn]);
     let [plain, again] = curve("train.turn=false");
@@ -399,10 +409,14 @@ fn resumes_bit_for_bit<M: Trainable>(setup: &TrajectorySetup, model: impl Fn() -
 
 #[test]
 fn training_goes_on_bit_for_bit() {
-    for (backbone, learner) in
-        [("social-stgcnn", "kernel"), ("social-stgcnn", "dgm"), ("dagnet", "dgg")]
-    {
+    for (backbone, learner, average) in [
+        ("social-stgcnn", "kernel", "0"),
+        ("social-stgcnn", "dgm", "0.7"),
+        ("dagnet", "dgg", "0.7"),
+        ("dagnet", "kernel", "0"),
+    ] {
         let setup = TrajectorySetup::named("circles", backbone, learner).unwrap();
+        let setup = setup.with_setting(&format!("train.average={average}")).unwrap();
         let setup = setup.with_setting("train.epochs=4").unwrap();
         let setup = setup.with_setting("train.batch=40").unwrap();
         let device = Device::flex().autodiff();

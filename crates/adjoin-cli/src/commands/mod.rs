@@ -10,12 +10,19 @@ pub mod report;
 pub mod reproduce;
 pub mod train;
 
-use crate::failure::{Done, print_bytes};
+use crate::failure::{Done, Failure, print_bytes};
 use std::path::Path;
 
 /// Threads to use when none are named.
 fn all_threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// So many seeds from the first one on.
+fn seeds(first: u64, count: u64) -> Result<Vec<u64>, Failure> {
+    let end = first.checked_add(count);
+    let end = end.ok_or_else(|| Failure::Usage("--first-seed: leaves no room for --seeds".into()));
+    Ok((first..end?).collect())
 }
 
 /// Writes a result to a file that is named, or else to standard output.

@@ -43,6 +43,12 @@ pub struct Reproduce {
     /// Seeds of every row [default: 10; of points 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: Option<u64>,
+    /// The first seed; the others follow it
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    first_seed: u64,
+    /// Another setting than the presets', for all rows that have it (may be repeated)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// The smaller setting of a table that has one: fewer clouds, points and epochs, or fewer scenes
     #[arg(long)]
     reduced: bool,
@@ -95,7 +101,8 @@ impl Reproduce {
         }
         let seeds = self.seeds.unwrap_or(if points { 3 } else { 10 });
         let options = Options {
-            seeds: (0..seeds).collect(),
+            seeds: super::seeds(self.first_seed, seeds)?,
+            settings: self.set.clone(),
             reduced: self.reduced,
             threads: self.threads.map_or_else(all_threads, usize::from),
             locations: Locations::from_environment(self.data_dir.clone()),

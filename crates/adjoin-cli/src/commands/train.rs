@@ -269,10 +269,7 @@ impl Train {
     }
 
     fn seeds(&self) -> Result<Vec<u64>, Failure> {
-        let end = self.first_seed.checked_add(self.seeds);
-        let end =
-            end.ok_or_else(|| Failure::Usage("--first-seed: leaves no room for --seeds".into()));
-        Ok((self.first_seed..end?).collect())
+        super::seeds(self.first_seed, self.seeds)
     }
 
     fn threads(&self) -> usize {

@@ -42,6 +42,7 @@ pub(super) fn run(
         let base = DggConfig { augment, agreement, edge_dropout, degree, ..dgg.clone() };
         *dgg = change(base);
         config.train.from_guide = false;
+        let config = options.on_top(config)?;
         let (ours, _) = measure(&dataset, &config, &["ablation", name], options, observer)?;
         let row = Row {
             backbone: "gcn".into(),

@@ -13,6 +13,7 @@ pub use trajectory::{Gain, TrajectoryRow, run as run_trajectories};
 use crate::{
     Config, Error, LearnerConfig, Result, files,
     node::{Experiment, Observer},
+    plan::{Layered, with_setting},
     record::Summary,
 };
 use adjoin_data::{Locations, NodeDataset, SplitSpec};
@@ -45,6 +46,8 @@ pub struct Options {
     pub backbones: Vec<String>,
     /// Only these learners; all of the table if empty.
     pub learners: Vec<String>,
+    /// `key=value` on top of the presets; settings of one learner are for its rows only.
+    pub settings: Vec<String>,
     /// Another number of epochs than the presets', for trajectories.
     pub epochs: Option<usize>,
     /// Where what is finished is kept, and taken from.
@@ -54,6 +57,12 @@ pub struct Options {
 }
 
 impl Options {
+    /// A preset with the settings on top.
+    fn on_top<C: Layered>(&self, preset: C) -> Result<C> {
+        let set = |config, setting: &String| Ok(with_setting(&config, setting)?.0);
+        self.settings.iter().try_fold(preset, set)
+    }
+
     /// The folder of a cell, made if it is not there; none if nothing is kept.
     fn folder(&self, cell: &[&str]) -> Result<Option<PathBuf>> {
         let Some(keep) = &self.keep else { return Ok(None) };

@@ -55,7 +55,7 @@ pub(super) fn run(
             // Gains are over the plain backbone, or the plain backbone with consistency.
             let mut plain: [Option<Vec<f64>>; 2] = [None, None];
             for learner in LEARNERS.into_iter().filter(|l| wanted(&options.learners, l)) {
-                let config = presets::config(name, backbone, learner)?;
+                let config = options.on_top(presets::config(name, backbone, learner)?)?;
                 let cell = [name, backbone, learner];
                 let (ours, tests) = measure(&dataset, &config, &cell, options, observer)?;
                 let baseline = &mut plain[usize::from(learner.ends_with("+consistency"))];

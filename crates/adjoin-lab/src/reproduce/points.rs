@@ -101,7 +101,7 @@ pub fn run(
     for backbone in POINTS_BACKBONES.into_iter().filter(|b| wanted(&options.backbones, b)) {
         let mut plain: Option<Vec<f64>> = None;
         for learner in POINTS_LEARNERS.into_iter().filter(|l| wanted(&options.learners, l)) {
-            let config = points_config(setting, backbone, learner)?;
+            let config = options.on_top(points_config(setting, backbone, learner)?)?;
             let experiment = PointsExperiment {
                 dataset: &dataset,
                 config: &config,

@@ -364,6 +364,7 @@ fn measure(
     if let Some(epochs) = options.epochs {
         setup.shorten(epochs);
     }
+    let setup = options.on_top(setup)?;
     let family = case.dataset.split('-').next().unwrap_or_default();
     let epochs = setup.train().epochs;
     let note = match epochs == preset {

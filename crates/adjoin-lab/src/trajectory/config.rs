@@ -121,6 +121,9 @@ pub struct TrajectoryTrainConfig {
     pub turn: bool,
     /// Largest norm of the gradient of a weight; 0 for any.
     pub clip: f64,
+    /// How much of a running mean of the weights every step keeps, below 1; validation, tests and predictions use
+    /// that mean. 0 for the weights as they are.
+    pub average: f64,
     /// What validation looks at to choose the epoch.
     pub choose_by: ChooseEpoch,
     /// Sampled paths of an agent in tests.
@@ -140,6 +143,7 @@ impl Default for TrajectoryTrainConfig {
             lower_by: 0.2,
             turn: false,
             clip: 0.0,
+            average: 0.0,
             choose_by: ChooseEpoch::Displacement,
             samples: 20,
         }
@@ -167,11 +171,16 @@ impl TrajectoryTrainConfig {
                 format!("batch and samples must be at least 1, samples at most {MOST_SAMPLES}");
             return Err(Error::Config { place: "train".into(), what });
         }
+        if self.average >= 1.0 {
+            let what = format!("is {}: must be below 1", self.average);
+            return Err(Error::Config { place: "train.average".into(), what });
+        }
         settings::not_negative([
             ("rate", self.rate),
             ("learner_rate", self.learner_rate),
             ("lower_by", self.lower_by),
             ("clip", self.clip),
+            ("average", self.average),
         ])
     }
 }

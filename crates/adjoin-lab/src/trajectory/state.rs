@@ -7,6 +7,7 @@ use super::{
 use crate::{
     Result,
     checkpoint::{Checkpoint, Draft, Resumable},
+    mean_weights::MeanWeights,
 };
 use std::time::Duration;
 
@@ -39,6 +40,9 @@ impl<M: Trainable> Resumable for TrajectoryTrainer<'_, M> {
             let row = Self::row(&best.epoch);
             draft.floats("best_epoch", [1, row.len()], &row);
         }
+        if self.mean.is_some() {
+            draft.mean_model(&self.evaluated());
+        }
         for (name, optimiser) in OPTIMISERS.into_iter().zip(&self.optimisers) {
             draft.optimiser(name, optimiser)?;
         }
@@ -58,6 +62,10 @@ impl<M: Trainable> Resumable for TrajectoryTrainer<'_, M> {
         }
         self.epoch = saved.number("epoch")?;
         self.steps = saved.number("steps")?;
+        if self.mean.is_some() {
+            let mean = saved.mean_model(self.model.valid())?;
+            self.mean = Some(MeanWeights::new(self.config.average, self.steps, &mean));
+        }
         self.step_time = Duration::from_nanos(saved.number("step_nanoseconds")?);
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::{
     ChooseEpoch, Forecaster, OptimiserKind, SceneBatch, Scores, Tally, Trainable,
     TrajectoryTrainConfig,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, mean_weights::MeanWeights};
 use adjoin::{Key, Pass};
 use adjoin_data::trajectory::{Scene, TrajectoryDataset};
 use burn::{
@@ -68,6 +68,8 @@ pub struct TrajectoryTrainer<'a, M> {
     pub(super) seed: u64,
     device: Device,
     pub(super) model: M,
+    /// What is evaluated, if it is not the model itself.
+    pub(super) mean: Option<MeanWeights>,
     /// Of the network and of the learner, which may have different rates.
     pub(super) optimisers: [ModuleOptimizer; 2],
     pub(super) epoch: usize,
@@ -111,6 +113,7 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
             lengths,
             seed,
             device: device.clone(),
+            mean: (config.average > 0.0).then(|| MeanWeights::new(config.average, 0, &model)),
             model,
             optimisers: [optimiser(config), optimiser(config)],
             epoch: 0,
@@ -156,7 +159,7 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
         let elapsed = started.elapsed();
         self.step_time += elapsed;
         self.epoch += 1;
-        let model = self.model.valid();
+        let model = self.evaluated();
         let mut valid_loss = 0.0;
         for batch in &self.valid {
             let loss = model.loss(batch, Pass::evaluate())?.into_scalar::<f64>();
@@ -183,6 +186,15 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
             self.best = Some(TrajectoryBest { epoch: record, model });
         }
         Ok(record)
+    }
+
+    /// The model as validation, tests and predictions use it, without autodiff.
+    pub(super) fn evaluated(&self) -> M {
+        let model = self.model.valid();
+        match &self.mean {
+            Some(mean) => mean.fill(model),
+            None => model,
+        }
     }
 
     fn train_step(&mut self, members: &[u32]) -> Result<f64> {
@@ -215,6 +227,9 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
         for ((ids, rate), optimiser) in parts.into_iter().zip(&mut self.optimisers) {
             let grads = GradientsParams::from_params(&mut grads, &self.model, &ids);
             self.model = optimiser.step(rate * factor, self.model.clone(), grads);
+        }
+        if let Some(mean) = &mut self.mean {
+            mean.follow(&self.model);
         }
         Ok(value)
     }

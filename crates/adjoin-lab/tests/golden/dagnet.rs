@@ -27,7 +27,7 @@ fn network(golden: &Golden, faithful: bool) -> DagNet {
     };
     let device = Device::flex().autodiff();
     let (cells, agents) = (size(golden, "cells"), size(golden, "most_agents"));
-    let network = config.init(cells, agents, Key::new(1), &device).unwrap();
+    let network = config.init(cells, agents, None, Key::new(1), &device).unwrap();
     network.map(&mut Fill { golden, path: Vec::new() })
 }
 
@@ -58,6 +58,7 @@ fn moments(golden: &Golden, weights: &Tensor<1>) -> Moments {
         goals: cells("goals"),
         goal_graph: part(0, moments - 1),
         state_graphs: (1..moments).map(|moment| part(moment, moment + 1)).collect(),
+        encoded: None,
         noise: Some(golden.tensor("noise")),
     }
 }

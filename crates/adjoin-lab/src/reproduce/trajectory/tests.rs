@@ -90,6 +90,7 @@ fn printed_means_are_those_of_the_printed_gains() {
 #[test]
 fn names_that_are_not_in_the_table_are_refused() {
     let options = |datasets: &[&str], learners: &[&str]| Options {
+        settings: vec![],
         seeds: vec![0],
         threads: 1,
         locations: adjoin_data::Locations::default(),

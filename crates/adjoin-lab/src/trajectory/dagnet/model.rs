@@ -3,7 +3,7 @@
 use super::{
     super::{Forecast, Forecaster, SceneBatch, Trainable},
     DagConfig, DagGraph, DagNet, GoalGrid, Losses, Moments, Tracks, config, graphs, loss,
-    tracks::{FEATURES, matrix},
+    tracks::{FEATURES, floats, matrix},
 };
 use crate::{AnyLearner, Error, LearnerConfig, Result};
 use adjoin::{Adjacency, Batch, Features, GraphInput, Key, LearnedGraph, Learner, Pass, ops};
@@ -84,9 +84,20 @@ impl DagModel {
         }
         let Fitted { grid, most_agents } = fitted;
         let key = Key::new(seed).child(0xda6);
+        let hands_on = config.network.hand_on && !config.network.faithful;
+        let encoded = match &config.learner {
+            LearnerConfig::Dgg(dgg) if hands_on => Some(dgg.encoder.width),
+            _ => None,
+        };
         Ok(Self {
             learner: config.learner.init(FEATURES, key.child(1), device)?,
-            network: config.network.init(grid.cells(), *most_agents, key.child(2), device)?,
+            network: config.network.init(
+                grid.cells(),
+                *most_agents,
+                encoded,
+                key.child(2),
+                device,
+            )?,
             grid: grid.clone(),
             graph: config.graph,
             epoch: 0,
@@ -137,9 +148,15 @@ impl DagModel {
             return Err(Error::Config { place: "tracks".into(), what });
         }
         let config = self.network.config();
-        let learned =
-            self.learn(&tracks.frames(), tracks.features(), &tracks.places, pass.child(1))?;
         let (device, dtype) = self.options();
+        let made = tracks.steps();
+        // With noise for the learner too, which would tell the network what it is not to see.
+        let seen_steps = match pass.has_noise() && config.jitter > 0.0 {
+            true => self.jittered(&made, agents, pass.child(3).key())?,
+            false => made.clone(),
+        };
+        let features = tracks.features(&seen_steps);
+        let learned = self.learn(&tracks.frames(), features, &tracks.places, pass.child(1))?;
         let steps = moments - 1;
         // Of every step the moment before it, or, faithfully, the one after.
         let seen = if config.faithful { agents..moments * agents } else { 0..steps * agents };
@@ -148,15 +165,13 @@ impl DagModel {
         let goals = self.grid.goals(tracks);
         let state_graph =
             |at: usize| graphs::rows(&learned.adjacency, (at + 1) * agents..(at + 2) * agents);
-        let made = matrix(tracks.steps()[agents..].concat(), 2, (&device, dtype));
+        let after_first =
+            |steps: &[[f32; 2]]| matrix(steps[agents..].concat(), 2, (&device, dtype));
         let moments = Moments {
-            seen: match pass.has_noise() && config.jitter > 0.0 {
-                true => {
-                    made.clone() + ops::normal_noise(&made, pass.child(3).key())? * config.jitter
-                }
-                false => made.clone(),
-            },
-            steps: made,
+            seen: after_first(&seen_steps),
+            steps: after_first(&made),
+            encoded: (self.network.handed.as_ref().and(learned.latent.as_ref()))
+                .map(|latent| latent.clone().slice(agents..moments * agents)),
             places,
             goals_before: integers(&goals[..steps * agents], &device),
             goals: integers(&goals[agents..], &device),
@@ -168,6 +183,16 @@ impl DagModel {
             },
         };
         Ok((moments, learned))
+    }
+
+    /// Steps with the noise of training; the first moment, at which none ends, has none.
+    fn jittered(&self, steps: &[[f32; 2]], agents: usize, key: Key) -> Result<Vec<[f32; 2]>> {
+        let (device, dtype) = self.options();
+        let like = Tensor::<2>::zeros([steps.len() - agents, 2], (&device, dtype));
+        let noise = floats(&(ops::normal_noise(&like, key)? * self.network.config().jitter));
+        let noise = std::iter::repeat_n([0.0; 2], agents)
+            .chain(noise.chunks_exact(2).map(|n| [n[0], n[1]]));
+        Ok(steps.iter().zip(noise).map(|(s, n)| [s[0] + n[0] as f32, s[1] + n[1] as f32]).collect())
     }
 
     /// Noise of latent variables, `[rows, latent]`.

@@ -21,9 +21,11 @@ use burn::{
 /// p(x_t) = N(decoder[d_t-1, g_t, phi z_t, h_t-1])
 /// s_t    = softmax(l_t), l_t = goal[d_t-1, g_t-1, h_t-1]
 /// p(g_t) = softmax(blend[s_t, attention(s_t; A_t-1)])
-/// k_t    = GRU2(GRU1([phi x_t, phi z_t]))         h_t = blend[attention(k_t; A_t), k_t]
+/// k_t    = GRU2(GRU1([phi x_t, phi z_t]))         h_t = blend[attention(k_t + V x^_t; A_t), k_t]
 /// ```
-/// Where the weights of the graphs A enter is said at [`GraphAttention`].
+/// Where the weights of the graphs A enter is said at [`GraphAttention`]. The term in x^ is there only if the graphs are
+/// those of a generator that hands on its features ([`hand_on`](DagNetConfig::hand_on)); by it gradients reach the
+/// encoder of the generator without passing through the weights of its edges.
 ///
 /// The public code differs in ways that its equations do not ask for; `faithful` brings them back:
 /// * it takes d and A of the goals from moment t, when the step to be predicted is done already (and
@@ -52,6 +54,8 @@ pub struct DagNet {
     pub goal_scale: Option<Param<Tensor<1>>>,
     /// Attention over states.
     pub state_graph: GraphAttention,
+    /// What states get of the generator's features, if they get any.
+    pub handed: Option<Linear>,
     /// Joins states, on `[attended, k]`.
     pub state_blend: Linear,
     /// Features of steps.
@@ -91,6 +95,8 @@ pub struct Moments {
     pub goal_graph: Adjacency,
     /// The graph that states are exchanged over, one per step.
     pub state_graphs: Vec<Adjacency>,
+    /// The generator's features x^ at the end of every step, `[steps * agents, width]`, if they are used.
+    pub encoded: Option<Tensor<2>>,
     /// Noise of the latent variables, `[steps * agents, latent]`; without it they are their means.
     pub noise: Option<Tensor<2>>,
 }
@@ -121,7 +127,8 @@ struct Recurrence {
 
 impl DagNetConfig {
     /// The network for goals among `cells` and scenes in which it looks at the places of up to
-    /// `most_agents` agents, with weights drawn from `key`.
+    /// `most_agents` agents, with weights drawn from `key`; `encoded` is the width of the generator's features, if
+    /// they are handed on.
     ///
     /// # Errors
     /// If a width is 0, or the noise is below it.
@@ -129,6 +136,7 @@ impl DagNetConfig {
         &self,
         cells: usize,
         most_agents: usize,
+        encoded: Option<usize>,
         key: Key,
         device: &Device,
     ) -> Result<DagNet> {
@@ -167,6 +175,7 @@ impl DagNetConfig {
                 Param::from_tensor(Start::Constant(1.0).tensor([cells], [1, 1], key, device))
             }),
             state_graph: attention(width, 5),
+            handed: encoded.map(|encoded| linear(encoded, width, key.child(14), device)),
             state_blend: linear(2 * width, width, key.child(6), device),
             phi_x: Extractor::new(2, width, key.child(7), device),
             phi_z: Extractor::new(latent, width, key.child(8), device),
@@ -246,12 +255,13 @@ impl DagNet {
             let product = beside(phi_x.clone(), h.clone()).matmul(of_both.clone())
                 + of_goal.clone().select(0, moments.goals.clone().slice(now.clone()));
             let posterior = self.encoder.forward(product)?;
-            let noise = moments.noise.as_ref().map(|noise| noise.clone().slice(now));
+            let noise = moments.noise.as_ref().map(|noise| noise.clone().slice(now.clone()));
+            let encoded = moments.encoded.as_ref().map(|encoded| encoded.clone().slice(now));
             let phi_z = self.phi_z.forward(self.draw(&posterior, noise))?;
             found.before.push(h);
             found.posterior.push(posterior);
             found.latent.push(phi_z.clone());
-            found.state = self.advance(phi_x, phi_z, &found.state, graph)?;
+            found.state = self.advance([phi_x, phi_z], &found.state, graph, encoded)?;
         }
         Ok(found)
     }
@@ -268,15 +278,19 @@ impl DagNet {
     /// The next state.
     pub(super) fn advance(
         &self,
-        phi_x: Tensor<2>,
-        phi_z: Tensor<2>,
+        [phi_x, phi_z]: [Tensor<2>; 2],
         [first, second]: &State,
         graph: &Adjacency,
+        encoded: Option<Tensor<2>>,
     ) -> Result<State> {
         let [one, two] = [&self.rnn[0], &self.rnn[1]];
         let first = one.forward(beside(phi_x, phi_z).matmul(one.input.weight.val()), first)?;
         let k = two.forward(first.clone().matmul(two.input.weight.val()), second)?;
-        let attended = self.state_graph.forward(k.clone(), graph)?;
+        let told = match (&self.handed, encoded) {
+            (Some(handed), Some(encoded)) => k.clone() + handed.forward_dense(encoded),
+            _ => k.clone(),
+        };
+        let attended = self.state_graph.forward(told, graph)?;
         Ok([first, self.state_blend.forward_dense(beside(attended, k))])
     }
 

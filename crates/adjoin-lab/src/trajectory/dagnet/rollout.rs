@@ -7,7 +7,7 @@ use super::{
     tracks::{difference, features, floats, matrix, repeated},
 };
 use crate::Result;
-use adjoin::{Batch, Key, Pass};
+use adjoin::{Batch, Key, LearnedGraph, Pass};
 use burn::tensor::{Int, Tensor};
 
 /// Numbers of one matrix over goals; more samples than fit go one after the other.
@@ -106,12 +106,12 @@ impl<'a> Futures<'a> {
         let network = &self.model.network;
         let (device, dtype) = self.model.options();
         let mut found = Vec::with_capacity(predicted);
-        let mut graph = self.graph(0)?;
+        let mut learned = self.graph(0)?;
         for moment in 0..predicted {
             let key = self.key.child(moment as u64);
             let places = self.model.places(&self.scenes, &self.places);
             let before = integers(&self.goals, &device);
-            let log_p = network.goals(&places, before, &self.state[1], &graph)?;
+            let log_p = network.goals(&places, before, &self.state[1], &learned.adjacency)?;
             self.goals = self.choose(&log_p, key.child(1));
             let goals: Tensor<1, Int> = integers(&self.goals, &device);
             let prior = network.prior(goals.clone(), &self.state[1])?;
@@ -127,23 +127,24 @@ impl<'a> Futures<'a> {
             }
             found.push(self.places.clone());
             if moment + 1 < predicted {
-                graph = self.graph(moment + 1)?;
+                learned = self.graph(moment + 1)?;
                 let phi_x =
                     network.phi_x.forward(matrix(self.steps.concat(), 2, (&device, dtype)))?;
-                self.state = network.advance(phi_x, phi_z, &self.state, &graph)?;
+                let (graph, encoded) = (&learned.adjacency, learned.latent.clone());
+                self.state = network.advance([phi_x, phi_z], &self.state, graph, encoded)?;
             }
         }
         Ok(found)
     }
 
     /// The graph of the present places. A learner that is evaluated by draws draws one.
-    fn graph(&self, moment: usize) -> Result<adjoin::Adjacency> {
+    fn graph(&self, moment: usize) -> Result<LearnedGraph> {
         let pass = match self.model.learner.evaluation_draws() {
             0 => Pass::evaluate(),
             _ => Pass::sample(0, moment as u64),
         };
         let features = features(&self.scenes, &self.places, &self.steps, &self.steps_before);
-        Ok(self.model.learn(&self.scenes, features, &self.places, pass)?.adjacency)
+        self.model.learn(&self.scenes, features, &self.places, pass)
     }
 
     /// Noise of latent variables: none in the likely future.

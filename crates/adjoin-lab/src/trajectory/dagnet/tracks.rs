@@ -112,9 +112,10 @@ impl Tracks {
         self.places.iter().enumerate().map(step).collect()
     }
 
-    /// What a learner sees of every agent at every moment, `[moments * agents, FEATURES]`.
-    pub(super) fn features(&self) -> Vec<f32> {
-        let (agents, steps) = (self.agents(), self.steps());
+    /// What a learner sees of every agent at every moment, `[moments * agents, FEATURES]`, given the steps that
+    /// end there, as they were made or as they are seen.
+    pub(super) fn features(&self, steps: &[[f32; 2]]) -> Vec<f32> {
+        let agents = self.agents();
         let before = |at: usize| at.checked_sub(agents).map_or([0.0; 2], |at| steps[at]);
         (0..self.moments())
             .flat_map(|moment| {
