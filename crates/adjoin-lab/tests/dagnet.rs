@@ -15,6 +15,7 @@ fn small(learner: &str) -> DagConfig {
     let mut config = DagConfig::named("crowd", learner).unwrap();
     config.network.width = 16;
     config.network.latent = 4;
+    config.network.hand_on = true;
     config.network.goals.cells = [6, 5];
     config.train.batch = 8;
     config.train.rate = 3e-3;

@@ -31,6 +31,7 @@ pub(super) fn run(
 ) -> Result<Table<Row>> {
     let learners = ROWS.map(|(name, ..)| name);
     check_names(options, [&["cora"], &["gcn"], &learners])?;
+    options.check_settings(std::iter::once(presets::config("cora", "gcn", "dgg")))?;
     let dataset = adjoin_data::load("cora", &options.locations)?;
     let mut table = Table::new("Ablation: GCN on Cora, public split, task loss alone");
     let wished = |row: &Ablation| wanted(&options.learners, row.0);

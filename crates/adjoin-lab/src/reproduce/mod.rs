@@ -57,6 +57,28 @@ pub struct Options {
 }
 
 impl Options {
+    /// Refuses settings that are for none of the rows, before hours are spent without them.
+    fn check_settings<C: Layered>(&self, presets: impl Iterator<Item = Result<C>>) -> Result<()> {
+        let mut unused: Vec<&String> = self.settings.iter().collect();
+        for preset in presets {
+            let preset = preset?;
+            let mut still = Vec::new();
+            for setting in unused {
+                if !with_setting(&preset, setting)?.1 {
+                    still.push(setting);
+                }
+            }
+            unused = still;
+        }
+        match unused.first() {
+            None => Ok(()),
+            Some(setting) => Err(Error::Config {
+                place: format!("--set {setting}"),
+                what: "is a setting of a learner that is not run: name it with --learners".into(),
+            }),
+        }
+    }
+
     /// A preset with the settings on top.
     fn on_top<C: Layered>(&self, preset: C) -> Result<C> {
         let set = |config, setting: &String| Ok(with_setting(&config, setting)?.0);

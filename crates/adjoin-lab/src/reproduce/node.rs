@@ -46,15 +46,21 @@ pub(super) fn run(
     done: &mut dyn FnMut(&Row),
 ) -> Result<Table<Row>> {
     check_names(options, [&DATASETS, &presets::BACKBONES, &LEARNERS])?;
+    let backbones = || presets::BACKBONES.into_iter().filter(|b| wanted(&options.backbones, b));
+    let learners = || LEARNERS.into_iter().filter(|l| wanted(&options.learners, l));
+    let cells = backbones().flat_map(|backbone| learners().map(move |learner| (backbone, learner)));
+    options.check_settings(
+        cells.map(|(backbone, learner)| presets::config(DATASETS[0], backbone, learner)),
+    )?;
     let mut table = Table::new("Node classification, public split");
     // All data first: what is missing is better said before hours of work than after.
     let datasets = DATASETS.into_iter().enumerate().filter(|(_, d)| wanted(&options.datasets, d));
     let load = |(at, name)| Ok((at, name, adjoin_data::load(name, &options.locations)?));
     for (at, name, dataset) in datasets.map(load).collect::<Result<Vec<_>>>()? {
-        for backbone in presets::BACKBONES.into_iter().filter(|b| wanted(&options.backbones, b)) {
+        for backbone in backbones() {
             // Gains are over the plain backbone, or the plain backbone with consistency.
             let mut plain: [Option<Vec<f64>>; 2] = [None, None];
-            for learner in LEARNERS.into_iter().filter(|l| wanted(&options.learners, l)) {
+            for learner in learners() {
                 let config = options.on_top(presets::config(name, backbone, learner)?)?;
                 let cell = [name, backbone, learner];
                 let (ours, tests) = measure(&dataset, &config, &cell, options, observer)?;

@@ -96,11 +96,17 @@ pub fn run(
         }
         false => (DATASET, "Point clouds, ModelNet40"),
     };
+    let backbones = || POINTS_BACKBONES.into_iter().filter(|b| wanted(&options.backbones, b));
+    let learners = || POINTS_LEARNERS.into_iter().filter(|l| wanted(&options.learners, l));
+    let cells = backbones().flat_map(|backbone| learners().map(move |learner| (backbone, learner)));
+    options.check_settings(
+        cells.map(|(backbone, learner)| points_config(setting, backbone, learner)),
+    )?;
     let mut table = Table::new(title);
     table.notes.push("Neighbours of a point, itself included, over validation points.".into());
-    for backbone in POINTS_BACKBONES.into_iter().filter(|b| wanted(&options.backbones, b)) {
+    for backbone in backbones() {
         let mut plain: Option<Vec<f64>> = None;
-        for learner in POINTS_LEARNERS.into_iter().filter(|l| wanted(&options.learners, l)) {
+        for learner in learners() {
             let config = options.on_top(points_config(setting, backbone, learner)?)?;
             let experiment = PointsExperiment {
                 dataset: &dataset,

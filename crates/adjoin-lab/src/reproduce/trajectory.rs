@@ -190,12 +190,7 @@ pub fn run(
     };
     for group in GROUPS {
         let mut cells: Vec<Vec<Cell>> = Vec::new();
-        for case in group.cases {
-            if !super::wanted(&options.datasets, case.dataset)
-                || !super::wanted(&options.backbones, case.backbone)
-            {
-                continue;
-            }
+        for case in group.cases.iter().filter(|case| is_wanted(case, options)) {
             let mut dataset = load(case.dataset, &options.locations)?;
             if options.reduced {
                 dataset = dataset.subset(REDUCED_SCENES);
@@ -230,7 +225,7 @@ pub fn run(
     table.not_empty()
 }
 
-/// The learners to run; refuses names that are not in the tables.
+/// The learners to run; refuses names that are not in the tables, and settings that are for none of their rows.
 fn check(options: &Options) -> Result<Vec<&'static str>> {
     let cases = || GROUPS.iter().flat_map(|group| group.cases);
     let datasets: Vec<&str> = cases().map(|case| case.dataset).collect();
@@ -240,10 +235,22 @@ fn check(options: &Options) -> Result<Vec<&'static str>> {
         let what = "epochs and seeds must be at least 1".into();
         return Err(Error::Config { place: "reproduce".into(), what });
     }
-    Ok(match options.learners.is_empty() {
+    let learners: Vec<_> = match options.learners.is_empty() {
         true => LEARNERS.to_vec(),
         false => learners.into_iter().filter(|l| super::wanted(&options.learners, l)).collect(),
-    })
+    };
+    let cells = cases().filter(|case| is_wanted(case, options));
+    let cells = cells.flat_map(|case| learners.iter().map(move |learner| (case, learner)));
+    let preset = |(case, learner): (&Case, &&str)| {
+        TrajectorySetup::named(case.dataset, case.backbone, learner)
+    };
+    options.check_settings(cells.map(preset))?;
+    Ok(learners)
+}
+
+fn is_wanted(case: &Case, options: &Options) -> bool {
+    super::wanted(&options.datasets, case.dataset)
+        && super::wanted(&options.backbones, case.backbone)
 }
 
 /// The measured errors of a learner on a dataset.

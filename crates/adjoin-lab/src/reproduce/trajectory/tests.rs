@@ -105,4 +105,11 @@ fn names_that_are_not_in_the_table_are_refused() {
     assert_eq!(check(&options(&["eth"], &["dgg", "none"])).unwrap(), ["none", "dgg"]);
     assert!(check(&options(&["cora"], &[])).unwrap_err().to_string().contains("zara1"));
     assert!(check(&options(&[], &["magic"])).unwrap_err().to_string().contains("kernel"));
+    let set = |learners: &[&str], setting: &str| {
+        let settings = vec![setting.to_string()];
+        check(&Options { settings, ..options(&["sdd"], learners) })
+    };
+    assert!(set(&["kernel", "dgm"], "learner.dgm.k=3").is_ok());
+    assert!(set(&["kernel"], "learner.dgm.k=3").unwrap_err().to_string().contains("--learners"));
+    assert!(set(&["kernel"], "train.epoch=3").unwrap_err().to_string().contains("`epochs`"));
 }

@@ -133,9 +133,10 @@ impl DagConfig {
     ///
     /// Basketball has the published settings, but for the cells of the goals, which divide all that the
     /// players use of the court instead of one half of it, for noise on the steps it sees, for half the
-    /// scenes in a step, and for a running mean of the weights, which is steadier than the last ones;
-    /// pedestrians have others, measured to learn in 20 epochs what the published ones (the default) need
-    /// hundreds for. The rate does not fall on plateaus, which the public code lets it do after epoch 100.
+    /// scenes in a step, for a running mean of the weights, which is steadier than the last ones, and for
+    /// the features that a generator hands on. Pedestrians have others, measured to learn in 20 epochs what
+    /// the published ones (the default) need hundreds for. The rate does not fall on plateaus, which the
+    /// public code lets it do after epoch 100.
     ///
     /// # Errors
     /// If there is no such learner.
@@ -151,8 +152,8 @@ impl DagConfig {
             other => (published, LearnerConfig::named(other)?),
         };
         let mut config = Self { graph, learner, ..Self::default() };
-        config.network.hand_on = true;
         if basketball {
+            config.network.hand_on = true;
             config.network.goals = GoalConfig {
                 cells: [9, 10],
                 rule: GoalRule::Standing(0.1),
