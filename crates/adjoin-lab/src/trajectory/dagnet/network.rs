@@ -1,6 +1,7 @@
 //! The network: recurrence, goals, prior and decoder.
 
 use super::{
+    super::{Propagation, propagate},
     Blend, DagNetConfig, GraphAttention, GraphAttentionConfig, Gru, Mlp, MlpConfig,
     loss::halves,
     unit::{Extractor, linear, rectified, rows_of},
@@ -21,11 +22,13 @@ use burn::{
 /// p(x_t) = N(decoder[d_t-1, g_t, phi z_t, h_t-1])
 /// s_t    = softmax(l_t), l_t = goal[d_t-1, g_t-1, h_t-1]
 /// p(g_t) = softmax(blend[s_t, attention(s_t; A_t-1)])
-/// k_t    = GRU2(GRU1([phi x_t, phi z_t]))         h_t = blend[attention(k_t + V x^_t; A_t), k_t]
+/// k_t    = GRU2(GRU1([phi x_t, phi z_t]))         h_t = blend[attention(k_t; A_t), k_t]
 /// ```
-/// Where the weights of the graphs A enter is said at [`GraphAttention`]. The term in x^ is there only if the graphs are
-/// those of a generator that hands on its features ([`hand_on`](DagNetConfig::hand_on)); by it gradients reach the
-/// encoder of the generator without passing through the weights of its edges.
+/// Where the weights of the graphs A enter is said at [`GraphAttention`]. A generator may hand on its features x^
+/// ([`hand_on`](DagNetConfig::hand_on)): then encoder, prior, decoder and goals see
+/// `h_t + D^-1 (A_t + I) V x^_t` in place of h_t, while the recurrence goes on with h_t. Gradients reach the generator
+/// through x^ as well as through the weights. The recurrence is left out because x^ holds places, which, remembered
+/// from moment to moment, would tell the true steps that noise ([`jitter`](DagNetConfig::jitter)) is there to hide.
 ///
 /// The public code differs in ways that its equations do not ask for; `faithful` brings them back:
 /// * it takes d and A of the goals from moment t, when the step to be predicted is done already (and
@@ -101,8 +104,8 @@ pub struct Moments {
     pub noise: Option<Tensor<2>>,
 }
 
-/// States of both layers of the recurrence, `[agents, width]`.
-pub type State = [Tensor<2>; 2];
+/// States of both layers of the recurrence, and what all else sees of them, `[agents, width]`.
+pub type State = [Tensor<2>; 3];
 
 /// What the network makes of a stretch of time, row by row.
 #[derive(Clone, Debug)]
@@ -208,7 +211,7 @@ impl DagNet {
     pub fn start(&self, agents: usize) -> State {
         let like = self.goal.weight.val();
         let zeros = || Tensor::zeros([agents, self.config.width], (&like.device(), like.dtype()));
-        [zeros(), zeros()]
+        [zeros(), zeros(), zeros()]
     }
 
     /// All distributions of a stretch of time whose steps and goals are known. Gradients flow to all
@@ -250,7 +253,7 @@ impl DagNet {
         let of_both = Tensor::cat(vec![of_x, of_h], 0);
         for (at, graph) in moments.state_graphs.iter().enumerate() {
             let now = at * agents..(at + 1) * agents;
-            let h = found.state[1].clone();
+            let h = found.state[2].clone();
             let phi_x = self.phi_x.forward(moments.seen.clone().slice(now.clone()))?;
             let product = beside(phi_x.clone(), h.clone()).matmul(of_both.clone())
                 + of_goal.clone().select(0, moments.goals.clone().slice(now.clone()));
@@ -279,19 +282,23 @@ impl DagNet {
     pub(super) fn advance(
         &self,
         [phi_x, phi_z]: [Tensor<2>; 2],
-        [first, second]: &State,
+        [first, second, _]: &State,
         graph: &Adjacency,
         encoded: Option<Tensor<2>>,
     ) -> Result<State> {
         let [one, two] = [&self.rnn[0], &self.rnn[1]];
         let first = one.forward(beside(phi_x, phi_z).matmul(one.input.weight.val()), first)?;
         let k = two.forward(first.clone().matmul(two.input.weight.val()), second)?;
-        let told = match (&self.handed, encoded) {
-            (Some(handed), Some(encoded)) => k.clone() + handed.forward_dense(encoded),
-            _ => k.clone(),
+        let attended = self.state_graph.forward(k.clone(), graph)?;
+        let second = self.state_blend.forward_dense(beside(attended, k));
+        let seen = match (&self.handed, encoded) {
+            (Some(handed), Some(encoded)) => {
+                let told = handed.forward_dense(encoded);
+                second.clone() + propagate(graph, &told, Propagation::Row)?
+            }
+            _ => second.clone(),
         };
-        let attended = self.state_graph.forward(told, graph)?;
-        Ok([first, self.state_blend.forward_dense(beside(attended, k))])
+        Ok([first, second, seen])
     }
 
     /// `log p(g)`, `[rows, cells]`.

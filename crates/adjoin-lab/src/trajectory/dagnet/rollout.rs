@@ -111,13 +111,13 @@ impl<'a> Futures<'a> {
             let key = self.key.child(moment as u64);
             let places = self.model.places(&self.scenes, &self.places);
             let before = integers(&self.goals, &device);
-            let log_p = network.goals(&places, before, &self.state[1], &learned.adjacency)?;
+            let log_p = network.goals(&places, before, &self.state[2], &learned.adjacency)?;
             self.goals = self.choose(&log_p, key.child(1));
             let goals: Tensor<1, Int> = integers(&self.goals, &device);
-            let prior = network.prior(goals.clone(), &self.state[1])?;
+            let prior = network.prior(goals.clone(), &self.state[2])?;
             let z = network.draw(&prior, Some(self.noise(key.child(2))?));
             let phi_z = network.phi_z.forward(z)?;
-            let step = network.decode(&places, goals, phi_z.clone(), &self.state[1])?;
+            let step = network.decode(&places, goals, phi_z.clone(), &self.state[2])?;
             // The mean: as published, chance is in goals and latent variables.
             let step = floats(&step.slice_dim(1, 0..2));
             let step = step.chunks_exact(2).map(|xy| [xy[0] as f32, xy[1] as f32]).collect();
