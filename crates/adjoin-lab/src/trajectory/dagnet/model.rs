@@ -150,7 +150,7 @@ impl DagModel {
         let config = self.network.config();
         let (device, dtype) = self.options();
         let made = tracks.steps();
-        // With noise for the learner too, which would tell the network what it is not to see.
+        // The learner sees them too: what it hands on must not tell the network what noise hides from it.
         let seen_steps = match pass.has_noise() && config.jitter > 0.0 {
             true => self.jittered(&made, agents, pass.child(3).key())?,
             false => made.clone(),

@@ -27,8 +27,8 @@ use burn::{
 /// Where the weights of the graphs A enter is said at [`GraphAttention`]. A generator may hand on its features x^
 /// ([`hand_on`](DagNetConfig::hand_on)): then encoder, prior, decoder and goals see
 /// `h_t + D^-1 (A_t + I) V x^_t` in place of h_t, while the recurrence goes on with h_t. Gradients reach the generator
-/// through x^ as well as through the weights. The recurrence is left out because x^ holds places, which, remembered
-/// from moment to moment, would tell the true steps that noise ([`jitter`](DagNetConfig::jitter)) is there to hide.
+/// through x^ as well as through the weights. The recurrence is left out so that it cannot make out of the places in x^,
+/// moment by moment, the true steps that noise ([`jitter`](DagNetConfig::jitter)) is there to hide.
 ///
 /// The public code differs in ways that its equations do not ask for; `faithful` brings them back:
 /// * it takes d and A of the goals from moment t, when the step to be predicted is done already (and
