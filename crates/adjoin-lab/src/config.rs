@@ -58,6 +58,9 @@ pub struct TrainConfig {
     pub from_guide: bool,
     /// What `rate` is multiplied by when the network goes on from its guide: less than 1 stays close to it.
     pub rate_from_guide: f64,
+    /// How much of a running mean of the weights every step keeps, below 1; validation, tests and predictions use
+    /// that mean. 0 for the weights as they are.
+    pub average: f64,
     /// Rows of the features are scaled to sum 1.
     pub normalise_features: bool,
     /// Graphs drawn in every step.
@@ -106,6 +109,7 @@ impl Default for TrainConfig {
             warm_up: 0,
             from_guide: false,
             rate_from_guide: 1.0,
+            average: 0.0,
             normalise_features: true,
             samples: 1,
             consistency: 0.0,
@@ -131,6 +135,7 @@ impl TrainConfig {
             let what = "must be at least 1".into();
             return Err(Error::Config { place: "train.samples".into(), what });
         }
+        settings::share("average", self.average)?;
         settings::not_negative([
             ("rate", self.rate),
             ("learner_rate", self.learner_rate),

@@ -18,6 +18,11 @@ pub(crate) struct MeanWeights {
 }
 
 impl MeanWeights {
+    /// The mean from a model after a number of steps on, if any of it is to be kept.
+    pub fn wanted(keep: f64, steps: u64, model: &impl Module) -> Option<Self> {
+        (keep > 0.0).then(|| Self::new(keep, steps, model))
+    }
+
     /// The mean from a model after a number of steps on.
     pub fn new(keep: f64, steps: u64, model: &impl Module) -> Self {
         let mut start = Follow { keep: 0.0, values: Vec::new(), at: 0 };

@@ -87,6 +87,15 @@ pub(crate) fn not_negative<const N: usize>(settings: [(&str, f64); N]) -> Result
     }
 }
 
+/// Refuses a setting of training that must be a share: 0 or more, and below 1.
+pub(crate) fn share(name: &str, value: f64) -> Result<()> {
+    if (0.0..1.0).contains(&value) {
+        return Ok(());
+    }
+    let what = format!("is {value}, but must be at least 0 and below 1");
+    Err(Error::Config { place: format!("train.{name}"), what })
+}
+
 /// The full configuration as a file that can be edited and given back.
 pub(crate) fn to_toml(config: &impl Serialize) -> String {
     toml::to_string_pretty(config).unwrap_or_else(|e| format!("# not writable: {e}\n"))

@@ -4,7 +4,7 @@ use adjoin::{Batch, Key, Pass};
 use adjoin_data::trajectory::{CrowdConfig, Scene, TrajectoryDataset, crowd};
 use adjoin_lab::trajectory::{
     Forecaster, SceneBatch, Trainable, TrajectoryTrainer,
-    dagnet::{Blend, DagConfig, DagModel, Tracks},
+    dagnet::{Blend, DagConfig, DagModel, HandOn, Tracks},
 };
 use burn::{
     module::{Module, ModuleVisitor, Param},
@@ -15,7 +15,7 @@ fn small(learner: &str) -> DagConfig {
     let mut config = DagConfig::named("crowd", learner).unwrap();
     config.network.width = 16;
     config.network.latent = 4;
-    config.network.hand_on = true;
+    config.network.hand_on = HandOn::Always;
     config.network.goals.cells = [6, 5];
     config.train.batch = 8;
     config.train.rate = 3e-3;
@@ -74,6 +74,9 @@ fn every_weight_of_network_and_learner_gets_a_gradient() {
                 "dgg" | "dgm" => assert!(own.iter().all(|&s| s > 0.0), "{learner} {own:?}"),
                 _ => assert!(own.is_empty()),
             }
+            let encoder = sizes(&|sizes| model.encoder.visit(sizes));
+            assert_eq!(encoder.is_empty(), learner == "dgg");
+            assert!(encoder.iter().all(|&size| size > 0.0), "{learner} {encoder:?}");
         }
     }
 }
@@ -233,19 +236,47 @@ fn noise_on_steps_is_seen_in_training_and_never_to_be_predicted() {
 
 /// Features that are handed on must not tell the network what the noise hides from it.
 #[test]
-fn the_generator_sees_steps_with_the_same_noise() {
+fn features_that_are_handed_on_have_the_same_noise() {
     let dataset = scenes();
     let tracks = Tracks::whole(&batch(&dataset.train[..4]));
-    let encoded = |jitter: f64, pass| {
-        let mut config = small("dgg");
-        config.network.jitter = jitter;
+    for learner in ["dgg", "kernel"] {
+        let encoded = |jitter: f64, pass| {
+            let mut config = small(learner);
+            config.network.jitter = jitter;
+            let model = model(&config, &dataset, &Device::flex());
+            model.moments(&tracks, pass).unwrap().0.encoded.unwrap().into_data()
+        };
+        let [evaluated, trained] = [Pass::evaluate(), Pass::train(1, 1)];
+        assert_eq!(encoded(0.0, trained), encoded(0.0, evaluated));
+        assert_eq!(encoded(0.5, evaluated), encoded(0.0, evaluated));
+        assert_ne!(encoded(0.5, trained), encoded(0.5, evaluated));
+    }
+}
+
+#[test]
+fn features_are_handed_on_with_the_graphs_that_are_asked_for() {
+    let dataset = scenes();
+    let tracks = Tracks::whole(&batch(&dataset.train[..2]));
+    let comes = |learner, hand_on, faithful| {
+        let mut config = small(learner);
+        config.network.hand_on = hand_on;
+        config.network.faithful = faithful;
         let model = model(&config, &dataset, &Device::flex());
-        model.moments(&tracks, pass).unwrap().0.encoded.unwrap().into_data()
+        let moments = model.moments(&tracks, Pass::evaluate()).unwrap().0;
+        (moments.encoded.is_some(), model.encoder.is_some())
     };
-    let [evaluated, trained] = [Pass::evaluate(), Pass::train(1, 1)];
-    assert_eq!(encoded(0.0, trained), encoded(0.0, evaluated));
-    assert_eq!(encoded(0.5, evaluated), encoded(0.0, evaluated));
-    assert_ne!(encoded(0.5, trained), encoded(0.5, evaluated));
-    let model = model(&small("kernel"), &dataset, &Device::flex());
-    assert!(model.moments(&tracks, trained).unwrap().0.encoded.is_none());
+    use HandOn::{Always, Generated, Never};
+    for (learner, hand_on, expected) in [
+        ("dgg", Never, (false, false)),
+        ("dgg", Generated, (true, false)),
+        ("dgg", Always, (true, false)),
+        ("kernel", Never, (false, false)),
+        ("kernel", Generated, (false, false)),
+        ("kernel", Always, (true, true)),
+        ("dgm", Generated, (false, false)),
+        ("dgm", Always, (true, true)),
+    ] {
+        assert_eq!(comes(learner, hand_on, false), expected, "{learner} {hand_on:?}");
+        assert_eq!(comes(learner, hand_on, true), (false, false), "{learner}, faithful");
+    }
 }

@@ -4,6 +4,7 @@ use super::{Best, Optimisers, Trainer};
 use crate::{
     AnyLearner, Config, Result,
     checkpoint::{self, Checkpoint, Draft, Resumable},
+    mean_weights::MeanWeights,
     record::EpochRecord,
 };
 use adjoin::loss::Baseline;
@@ -37,6 +38,9 @@ impl Resumable for Trainer<'_> {
             draft.note("best_accuracy", best.accuracy);
             draft.note("best_loss", best.loss);
         }
+        if self.mean.is_some() {
+            draft.mean_model(&self.evaluated());
+        }
         draft.optimiser("backbone", &self.optimisers.backbone)?;
         draft.optimiser("learner", &self.optimisers.learner)?;
         if matches!(self.model.learner, AnyLearner::Dgm(_)) {
@@ -56,6 +60,12 @@ impl Resumable for Trainer<'_> {
         let (accuracy, loss) = (saved.number("best_accuracy")?, saved.number("best_loss")?);
         self.best = Some(Best { epoch, accuracy, loss, model, evaluation });
         self.model = saved.last_model(self.model.clone())?;
+        self.epoch = saved.number("epoch")?;
+        if self.mean.is_some() {
+            let mean = saved.mean_model(self.model.clone())?;
+            let (average, steps) = (self.config.train.average, self.epoch as u64);
+            self.mean = MeanWeights::wanted(average, steps, &mean);
+        }
         let fresh = Optimisers::new(self.config);
         self.optimisers = Optimisers {
             backbone: saved.optimiser("backbone", fresh.backbone)?,
@@ -64,7 +74,6 @@ impl Resumable for Trainer<'_> {
         if matches!(self.model.learner, AnyLearner::Dgm(_)) {
             self.baseline = Baseline::from_means(saved.floats("baseline")?);
         }
-        self.epoch = saved.number("epoch")?;
         self.step_time = Duration::from_nanos(saved.number("step_nanoseconds")?);
         Ok(())
     }

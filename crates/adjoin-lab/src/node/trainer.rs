@@ -4,6 +4,7 @@ use super::{Evaluation, NodeData, NodeModel};
 use crate::{
     AnyLearner, ChooseBy, Config, Error, Result,
     labels::{Scorer, TrainingLabels},
+    mean_weights::MeanWeights,
     record::EpochRecord,
 };
 use adjoin::{
@@ -43,6 +44,8 @@ pub struct Trainer<'a> {
     validation: &'a Scorer,
     pub(super) seed: u64,
     pub(super) model: NodeModel,
+    /// What is evaluated, if it is not the model itself.
+    pub(super) mean: Option<MeanWeights>,
     pub(super) optimisers: Optimisers,
     pub(super) epoch: usize,
     pub(super) best: Option<Best>,
@@ -111,6 +114,7 @@ impl<'a> Trainer<'a> {
             false => None,
         };
         Ok(Self {
+            mean: MeanWeights::wanted(config.train.average, 0, &model),
             optimisers: Optimisers::new(config),
             training_rows: Tensor::from_data(rows, device),
             training_classes: Tensor::from_data(classes, device),
@@ -142,6 +146,7 @@ impl<'a> Trainer<'a> {
             self.model.guide = Some(guide);
             self.prepared.beliefs = self.model.beliefs(self.data)?;
         }
+        self.mean = MeanWeights::wanted(self.config.train.average, 0, &self.model);
         Ok(())
     }
 
@@ -177,7 +182,8 @@ impl<'a> Trainer<'a> {
         let loss = self.train_step()?;
         self.step_time += started.elapsed();
         self.epoch += 1;
-        let evaluation = self.model.valid().evaluate(self.data, &self.prepared, self.warm_up())?;
+        let model = self.evaluated();
+        let evaluation = model.valid().evaluate(self.data, &self.prepared, self.warm_up())?;
         let classes = self.data.classes;
         let valid = self.validation.accuracy(&evaluation.predicted);
         let valid_loss = self.validation.cross_entropy(&evaluation.log_probabilities, classes);
@@ -200,7 +206,7 @@ impl<'a> Trainer<'a> {
                 epoch: self.epoch,
                 accuracy: valid,
                 loss: valid_loss,
-                model: self.model.clone(),
+                model,
                 evaluation,
             });
         }
@@ -213,6 +219,14 @@ impl<'a> Trainer<'a> {
             std_degree: degrees.map(|(_, deviation)| deviation),
             degrees: Vec::new(),
         })
+    }
+
+    /// The model that validation looks at: with the mean of its weights, if training keeps one.
+    pub(super) fn evaluated(&self) -> NodeModel {
+        match &self.mean {
+            Some(mean) => mean.fill(self.model.clone()),
+            None => self.model.clone(),
+        }
     }
 
     fn warm_up(&self) -> bool {
@@ -251,6 +265,9 @@ impl<'a> Trainer<'a> {
             backbone: self.optimisers.backbone.step(rate, backbone, backbone_grads),
             guide,
         };
+        if let Some(mean) = &mut self.mean {
+            mean.follow(&self.model);
+        }
         Ok(value)
     }
 

@@ -171,16 +171,12 @@ impl TrajectoryTrainConfig {
                 format!("batch and samples must be at least 1, samples at most {MOST_SAMPLES}");
             return Err(Error::Config { place: "train".into(), what });
         }
-        if self.average >= 1.0 {
-            let what = format!("is {}: must be below 1", self.average);
-            return Err(Error::Config { place: "train.average".into(), what });
-        }
+        settings::share("average", self.average)?;
         settings::not_negative([
             ("rate", self.rate),
             ("learner_rate", self.learner_rate),
             ("lower_by", self.lower_by),
             ("clip", self.clip),
-            ("average", self.average),
         ])
     }
 }

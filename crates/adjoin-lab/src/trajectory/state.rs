@@ -64,7 +64,7 @@ impl<M: Trainable> Resumable for TrajectoryTrainer<'_, M> {
         self.steps = saved.number("steps")?;
         if self.mean.is_some() {
             let mean = saved.mean_model(self.model.valid())?;
-            self.mean = Some(MeanWeights::new(self.config.average, self.steps, &mean));
+            self.mean = MeanWeights::wanted(self.config.average, self.steps, &mean);
         }
         self.step_time = Duration::from_nanos(saved.number("step_nanoseconds")?);
         Ok(())

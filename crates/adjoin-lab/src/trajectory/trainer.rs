@@ -113,7 +113,7 @@ impl<'a, M: Trainable> TrajectoryTrainer<'a, M> {
             lengths,
             seed,
             device: device.clone(),
-            mean: (config.average > 0.0).then(|| MeanWeights::new(config.average, 0, &model)),
+            mean: MeanWeights::wanted(config.average, 0, &model),
             model,
             optimisers: [optimiser(config), optimiser(config)],
             epoch: 0,

@@ -30,6 +30,20 @@ pub enum Blend {
     Residual,
 }
 
+/// Which features x^ of an agent are handed to the network with its graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HandOn {
+    /// None.
+    #[default]
+    Never,
+    /// Those that the generator makes its graph of, as its paper has it; other learners hand on none.
+    Generated,
+    /// The same with a generator; with any other learner those of an encoder of the same form, which does nothing
+    /// else: what a graph is worth shows when all of them come with features.
+    Always,
+}
+
 /// Settings of the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -54,9 +68,8 @@ pub struct DagNetConfig {
     /// predict, in metres; published: 0. True steps tell nearly all of the next one, so that a network
     /// trained on them alone carries on as it moves, and drifts away when it runs on its own steps.
     pub jitter: f64,
-    /// Whether the generator's features x^ of an agent are handed to the network with its graph, as the paper of
-    /// the generator has it (see [`DagNet`](super::DagNet)); learners that have none hand on none.
-    pub hand_on: bool,
+    /// Features that come with the graph (see [`DagNet`](super::DagNet)).
+    pub hand_on: HandOn,
     /// Weight of the reinforced loss, by which learners of hard graphs learn.
     pub reinforced: f64,
     /// Compute what the public code computes, quirks included (see [`DagNet`](super::DagNet)).
@@ -75,7 +88,7 @@ impl Default for DagNetConfig {
             goal_weight: 1.0,
             warm_up: 10,
             jitter: 0.0,
-            hand_on: false,
+            hand_on: HandOn::Never,
             reinforced: 1.0,
             faithful: false,
         }
@@ -153,7 +166,7 @@ impl DagConfig {
         };
         let mut config = Self { graph, learner, ..Self::default() };
         if basketball {
-            config.network.hand_on = true;
+            config.network.hand_on = HandOn::Generated;
             config.network.goals = GoalConfig {
                 cells: [9, 10],
                 rule: GoalRule::Standing(0.1),
@@ -183,9 +196,13 @@ pub(in crate::trajectory) fn is_basketball(dataset: &str) -> bool {
     dataset.starts_with("nba") && adjoin_data::trajectory::find(dataset).is_ok()
 }
 
+/// Makes x^ of what is known of an agent.
+pub(super) fn encoder() -> EncoderConfig {
+    EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() }
+}
+
 fn hard(k: usize) -> DgmConfig {
-    let encoder = EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() };
-    DgmConfig { k, encoder, log_scale: 0.0, evaluation_draws: 1, ..DgmConfig::default() }
+    DgmConfig { k, encoder: encoder(), log_scale: 0.0, evaluation_draws: 1, ..DgmConfig::default() }
 }
 
 /// A generator that starts from the published graph, its weights and its degrees, and learns which of its
@@ -194,7 +211,7 @@ fn generator() -> DggConfig {
     DggConfig {
         candidates: CandidateRule::InputEdges,
         keep_weights: true,
-        encoder: EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() },
+        encoder: encoder(),
         scorer: ScorerConfig { initial_scale: 0.5, ..ScorerConfig::default() },
         sample: SampleConfig { noise: 0.1, ..SampleConfig::default() },
         degree: DegreeConfig { rule: DegreeRule::Relative, ..DegreeConfig::default() },

@@ -17,7 +17,7 @@ mod unit;
 
 pub use attention::{GraphAttention, GraphAttentionConfig};
 pub(super) use config::{BASKETBALL_NEIGHBOURS, is_basketball};
-pub use config::{Blend, DagConfig, DagGraph, DagNetConfig};
+pub use config::{Blend, DagConfig, DagGraph, DagNetConfig, HandOn};
 pub use goals::{GoalConfig, GoalFrame, GoalGrid, GoalRule};
 pub use loss::Losses;
 pub use model::{DagModel, Fitted};

@@ -2,11 +2,13 @@
 
 use super::{
     super::{Forecast, Forecaster, SceneBatch, Trainable},
-    DagConfig, DagGraph, DagNet, GoalGrid, Losses, Moments, Tracks, config, graphs, loss,
+    DagConfig, DagGraph, DagNet, GoalGrid, HandOn, Losses, Moments, Tracks, config, graphs, loss,
     tracks::{FEATURES, floats, matrix},
 };
 use crate::{AnyLearner, Error, LearnerConfig, Result};
-use adjoin::{Adjacency, Batch, Features, GraphInput, Key, LearnedGraph, Learner, Pass, ops};
+use adjoin::{
+    Adjacency, Batch, Features, GraphInput, Key, LearnedGraph, Learner, Pass, dgg::Encoder, ops,
+};
 use adjoin_data::trajectory::TrajectoryDataset;
 use burn::{
     module::{Module, ParamId, list_param_ids},
@@ -19,6 +21,8 @@ use serde::{Deserialize, Serialize};
 pub struct DagModel {
     /// Makes the graphs.
     pub learner: AnyLearner,
+    /// Makes the features that come with them, where the learner does not.
+    pub encoder: Option<Encoder>,
     /// Predicts.
     pub network: DagNet,
     #[module(skip)]
@@ -84,13 +88,21 @@ impl DagModel {
         }
         let Fitted { grid, most_agents } = fitted;
         let key = Key::new(seed).child(0xda6);
-        let hands_on = config.network.hand_on && !config.network.faithful;
-        let encoded = match &config.learner {
-            LearnerConfig::Dgg(dgg) if hands_on => Some(dgg.encoder.width),
-            _ => None,
+        let hand_on = if config.network.faithful { HandOn::Never } else { config.network.hand_on };
+        let (encoder, encoded) = match (hand_on, &config.learner) {
+            (HandOn::Generated | HandOn::Always, LearnerConfig::Dgg(dgg)) => {
+                (None, Some(dgg.encoder.width))
+            }
+            (HandOn::Always, _) => {
+                let encoder = config::encoder();
+                let width = encoder.width;
+                (Some(encoder.init(FEATURES, key.child(3), device)), Some(width))
+            }
+            (HandOn::Never | HandOn::Generated, _) => (None, None),
         };
         Ok(Self {
             learner: config.learner.init(FEATURES, key.child(1), device)?,
+            encoder,
             network: config.network.init(
                 grid.cells(),
                 *most_agents,
@@ -104,7 +116,8 @@ impl DagModel {
         })
     }
 
-    /// The graphs on some nodes, given what a learner sees of them `[nodes, features]` and their places.
+    /// The graphs on some nodes and the features that come with them, given what a learner sees of the nodes
+    /// `[nodes, features]` and their places.
     ///
     /// # Errors
     /// If learner and nodes do not fit.
@@ -125,6 +138,9 @@ impl DagModel {
         let features = Features::from(matrix(features, FEATURES, (&device, dtype)));
         let input = GraphInput::new(&features, graph.as_ref(), frames);
         let mut learned = self.learner.learn(&input, pass)?;
+        if let Some(encoder) = &self.encoder {
+            learned.latent = Some(encoder.forward(&features, None, pass)?);
+        }
         if self.network.config().faithful {
             learned.adjacency = graphs::mask(&learned.adjacency)?;
         }
