@@ -58,6 +58,8 @@ pub struct TrainConfig {
     pub from_guide: bool,
     /// What `rate` is multiplied by when the network goes on from its guide: less than 1 stays close to it.
     pub rate_from_guide: f64,
+    /// Whose beliefs about classes a learner looks at, if it looks at any.
+    pub beliefs_of: BeliefsOf,
     /// How much of a running mean of the weights every step keeps, below 1; validation, tests and predictions use
     /// that mean. 0 for the weights as they are.
     pub average: f64,
@@ -85,6 +87,17 @@ pub struct TrainConfig {
     pub choose_by: ChooseBy,
 }
 
+/// Whose beliefs a learner looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BeliefsOf {
+    /// Those of the guide, the same network trained on the input graph.
+    #[default]
+    Guide,
+    /// Those of a perceptron that sees no edges, taught the beliefs of the guide.
+    Student,
+}
+
 /// What decides which epoch is best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -109,6 +122,7 @@ impl Default for TrainConfig {
             warm_up: 0,
             from_guide: false,
             rate_from_guide: 1.0,
+            beliefs_of: BeliefsOf::Guide,
             average: 0.0,
             normalise_features: true,
             samples: 1,

@@ -26,6 +26,6 @@ mod mean_weights;
 mod seeds;
 mod settings;
 
-pub use config::{ChooseBy, Config, TrainConfig};
+pub use config::{BeliefsOf, ChooseBy, Config, TrainConfig};
 pub use error::{Error, Result};
 pub use learner::{AnyLearner, LEARNERS, LearnerConfig};

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    Config, LearnerConfig,
+    BeliefsOf, Config, LearnerConfig,
     labels::SplitLabels,
     node::{NodeData, NodeModel, Trainer},
     record::EpochRecord,
@@ -123,6 +123,15 @@ fn training_goes_on_bit_for_bit_with_a_guide() {
     resumes_bit_for_bit_in(&world, Some(4));
     world.config.train.from_guide = true;
     resumes_bit_for_bit_in(&world, Some(4));
+    world.config.train.beliefs_of = BeliefsOf::Student;
+    resumes_bit_for_bit_in(&world, Some(4));
+}
+
+#[test]
+fn training_goes_on_bit_for_bit_with_mean_weights() {
+    let mut world = World::new("none");
+    world.config.train.average = 0.9;
+    resumes_bit_for_bit_in(&world, None);
 }
 
 #[test]

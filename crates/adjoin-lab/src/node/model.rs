@@ -1,7 +1,7 @@
 //! A learner and a network, and what they predict.
 
-use super::NodeData;
-use crate::{AnyLearner, Config, Result};
+use super::{NodeData, Student};
+use crate::{AnyLearner, BeliefsOf, Config, Result};
 use adjoin::{
     Key, LearnedGraph, Learner, Pass, Prepared,
     conv::{Backbone, Conv},
@@ -22,8 +22,17 @@ pub struct NodeModel {
     pub learner: AnyLearner,
     /// Classifies the nodes.
     pub backbone: Backbone,
-    /// The same network trained on the input graph before, whose beliefs the learner looks at.
-    pub guide: Option<Backbone>,
+    /// Whose beliefs the learner looks at, if it looks at any.
+    pub guide: Option<Guide>,
+}
+
+/// Somebody with beliefs about the classes of nodes.
+#[derive(Module, Debug)]
+pub enum Guide {
+    /// The same network, trained on the input graph before.
+    Network(Backbone),
+    /// One that sees features alone, taught by that network.
+    Student(Student),
 }
 
 /// Predictions for all nodes, with the graph they were made on.
@@ -37,6 +46,24 @@ pub struct Evaluation {
     pub graph: LearnedGraph,
 }
 
+impl Guide {
+    /// Class probabilities of the nodes, `[nodes, classes]`; constants.
+    ///
+    /// # Errors
+    /// If data and network do not fit.
+    pub fn beliefs(&self, data: &NodeData) -> Result<Tensor<2>> {
+        let logits = match self.valid() {
+            Self::Network(network) => {
+                let empty = Prepared::default();
+                let given = Unchanged {}.learn(&data.input(&empty), Pass::evaluate())?.adjacency;
+                network.forward(&data.features, &given, Pass::evaluate())?
+            }
+            Self::Student(student) => student.logits(&data.features, Pass::evaluate())?,
+        };
+        Ok(softmax(logits, 1))
+    }
+}
+
 impl NodeModel {
     /// A fresh model; every seed is its own.
     ///
@@ -46,11 +73,16 @@ impl NodeModel {
         let key = Key::new(seed).child(0x1417);
         let inputs = data.features.width();
         let network = || config.backbone.init(inputs, data.classes, key.child(2), device);
-        Ok(Self {
-            learner: config.learner.init(inputs, key.child(1), device)?,
-            backbone: network()?,
-            guide: config.learner.wants_beliefs().then(network).transpose()?,
-        })
+        let guide = match (config.learner.wants_beliefs(), config.train.beliefs_of) {
+            (false, _) => None,
+            (true, BeliefsOf::Guide) => Some(Guide::Network(network()?)),
+            (true, BeliefsOf::Student) => {
+                let student = Student::new(inputs, data.classes, key.child(3), device)?;
+                Some(Guide::Student(student))
+            }
+        };
+        let learner = config.learner.init(inputs, key.child(1), device)?;
+        Ok(Self { learner, backbone: network()?, guide })
     }
 
     /// What learner and guide work out once for data that stays the same.
@@ -67,11 +99,7 @@ impl NodeModel {
     /// # Errors
     /// If data and model do not fit.
     pub fn beliefs(&self, data: &NodeData) -> Result<Option<Tensor<2>>> {
-        let Some(guide) = &self.guide else { return Ok(None) };
-        let empty = Prepared::default();
-        let given = Unchanged {}.learn(&data.input(&empty), Pass::evaluate())?.adjacency;
-        let logits = guide.valid().forward(&data.features, &given, Pass::evaluate())?;
-        Ok(Some(softmax(logits, 1)))
+        self.guide.as_ref().map(|guide| guide.beliefs(data)).transpose()
     }
 
     /// Graphs and logits `[nodes, classes]` of several draws; on the input graph itself while

@@ -1,6 +1,6 @@
 //! Full-batch training of one seed.
 
-use super::{Evaluation, NodeData, NodeModel};
+use super::{Evaluation, Guide, NodeData, NodeModel};
 use crate::{
     AnyLearner, ChooseBy, Config, Error, Result,
     labels::{Scorer, TrainingLabels},
@@ -142,10 +142,16 @@ impl<'a> Trainer<'a> {
         if self.config.train.from_guide {
             self.model.backbone = guide.clone();
         }
-        if self.config.learner.wants_beliefs() {
-            self.model.guide = Some(guide);
-            self.prepared.beliefs = self.model.beliefs(self.data)?;
-        }
+        let network = Guide::Network(guide);
+        self.model.guide = match self.model.guide.take() {
+            None => None,
+            Some(Guide::Network(_)) => Some(network),
+            Some(Guide::Student(student)) => {
+                let beliefs = network.beliefs(self.data)?;
+                Some(Guide::Student(student.taught(self.data, &beliefs, self.seed)?))
+            }
+        };
+        self.prepared.beliefs = self.model.beliefs(self.data)?;
         self.mean = MeanWeights::wanted(self.config.train.average, 0, &self.model);
         Ok(())
     }
@@ -375,6 +381,25 @@ mod tests {
         let mut norms = Norms::default();
         network.visit(&mut norms);
         norms.0
+    }
+
+    #[test]
+    fn mean_weights_are_evaluated_and_not_trained() {
+        let dataset = citation_like(&GeneratorConfig { nodes: 60, ..Default::default() }).unwrap();
+        let split = dataset.split(&"ratio:0.4/0.3/0.3".parse().unwrap()).unwrap();
+        let device = Device::default();
+        let data = NodeData::new(&dataset, true, &device).unwrap();
+        let SplitLabels { training, validation, .. } = SplitLabels::new(&dataset, &split).unwrap();
+        let [plain, mean] = [0.0, 0.9].map(|average| {
+            let mut config = presets::config("my-own", "gcn", "none").unwrap();
+            config.train.average = average;
+            let mut trainer =
+                Trainer::new(&config, &data, &training, &validation, 1, &device).unwrap();
+            let losses = [0; 3].map(|_| trainer.step().unwrap().loss);
+            (losses, weights(&trainer.model.backbone), weights(&trainer.evaluated().backbone))
+        });
+        assert_eq!((&plain.0, &plain.1, &plain.1), (&mean.0, &mean.1, &plain.2));
+        assert_ne!(mean.1, mean.2);
     }
 
     #[test]

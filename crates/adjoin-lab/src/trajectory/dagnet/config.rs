@@ -2,9 +2,9 @@
 
 use super::{
     super::{ChooseEpoch, OptimiserKind, TrajectoryTrainConfig},
-    GoalConfig, GoalFrame, GoalRule,
+    GoalConfig,
 };
-use crate::{LearnerConfig, Result};
+use crate::{LearnerConfig, Result, settings};
 use adjoin::{
     CandidateRule, DggConfig,
     dgg::{DegreeConfig, DegreeRule, EncoderConfig, SampleConfig, ScorerConfig},
@@ -17,6 +17,11 @@ pub(in crate::trajectory) const BASKETBALL_NEIGHBOURS: usize = 3;
 
 /// Reach of the published graph, in metres.
 pub(super) const PUBLISHED_SIGMA: f64 = 1.2;
+
+const PEDESTRIANS: &str = include_str!("../../../presets/dagnet-pedestrians.toml");
+const BASKETBALL: &str = include_str!("../../../presets/dagnet-nba.toml");
+const LONG_OBSERVED: &str = include_str!("../../../presets/dagnet-nba-40.toml");
+const BASKETBALL_GENERATOR: &str = include_str!("../../../presets/dagnet-nba-dgg.toml");
 
 /// How the goals of an agent and those that others tell it of are joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,14 +147,9 @@ impl Default for DagConfig {
 impl DagConfig {
     /// The settings of a dataset and a named learner: `kernel` is the published graph, `none` joins all
     /// agents of a scene, `dgm` learns on all pairs of a scene, and `dgg` which edges of the published
-    /// graph to keep.
+    /// graph to keep. What was measured to work is in the files `presets/dagnet-*.toml`.
     ///
-    /// Basketball has the published settings, but for the cells of the goals, which divide all that the
-    /// players use of the court instead of one half of it, for noise on the steps it sees, for half the
-    /// scenes in a step, for a running mean of the weights, which is steadier than the last ones, and for
-    /// the features that a generator hands on. Pedestrians have others, measured to learn in 20 epochs what
-    /// the published ones (the default) need hundreds for. The rate does not fall on plateaus, which the
-    /// public code lets it do after epoch 100.
+    /// The rate does not fall on plateaus, which the public code lets it do after epoch 100.
     ///
     /// # Errors
     /// If there is no such learner.
@@ -164,28 +164,17 @@ impl DagConfig {
             "dgg" => (published, LearnerConfig::Dgg(Box::new(generator()))),
             other => (published, LearnerConfig::named(other)?),
         };
+        let generates = matches!(learner, LearnerConfig::Dgg(_));
         let mut config = Self { graph, learner, ..Self::default() };
-        if basketball {
-            config.network.hand_on = HandOn::Generated;
-            config.network.goals = GoalConfig {
-                cells: [9, 10],
-                rule: GoalRule::Standing(0.1),
-                frame: GoalFrame::World,
-            };
-            config.network.goal_weight = 1e-2;
-            config.network.jitter = 0.5;
-            config.train.rate = 1e-3;
-            config.train.learner_rate = 1e-3;
-            config.train.batch = 32;
-            config.train.average = 0.9;
-            config.train.epochs = 300;
-        } else {
-            config.network.blend = Blend::Residual;
-            config.network.goal_weight = 0.3;
-            config.network.warm_up = 1;
-            config.train.rate = 2e-3;
-            config.train.learner_rate = 2e-3;
-            config.train.epochs = 20;
+        for (name, text, fits) in [
+            ("dagnet-pedestrians", PEDESTRIANS, !basketball),
+            ("dagnet-nba", BASKETBALL, basketball),
+            ("dagnet-nba-40", LONG_OBSERVED, basketball && dataset.ends_with("-40")),
+            ("dagnet-nba-dgg", BASKETBALL_GENERATOR, basketball && generates),
+        ] {
+            if fits {
+                config = settings::from_toml(&format!("preset {name}.toml"), text, &config)?;
+            }
         }
         Ok(config)
     }

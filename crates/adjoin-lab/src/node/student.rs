@@ -1,0 +1,110 @@
+//! A network that sees no edges, taught by one that does.
+
+use super::NodeData;
+use crate::Result;
+use adjoin::{
+    Adjacency, Csr, Features, Key, Pass,
+    conv::{Backbone, BackboneConfig, BackboneKind, Conv},
+};
+use burn::{
+    module::Module,
+    optim::{AdamConfig, GradientsParams, decay::WeightDecayConfig},
+    tensor::{Device, Tensor, activation::log_softmax},
+};
+
+const WIDTH: usize = 64;
+const EPOCHS: u64 = 200;
+const RATE: f64 = 0.01;
+const DECAY: f32 = 5e-4;
+
+/// Class probabilities of nodes from their own features: a perceptron with one hidden layer.
+///
+/// A network that sees the graph believes of two neighbours what they have in common, so its beliefs say
+/// little about the edge between them. One that has never seen an edge is a second opinion.
+#[derive(Module, Debug)]
+pub struct Student {
+    /// On a graph without edges a GCN is a perceptron.
+    network: Backbone,
+}
+
+impl Student {
+    /// With weights drawn from `key`.
+    ///
+    /// # Errors
+    /// If there are no features or no classes.
+    pub(super) fn new(inputs: usize, classes: usize, key: Key, device: &Device) -> Result<Self> {
+        let base = BackboneConfig::of_kind(BackboneKind::Gcn);
+        let config = BackboneConfig { hidden: WIDTH, ..base };
+        Ok(Self { network: config.init(inputs, classes, key, device)? })
+    }
+
+    /// Learns what a teacher believes about all nodes, `[nodes, classes]`: the cross-entropy
+    /// `-mean_i <t_i, log b_i>` with Adam. Labels are not looked at.
+    ///
+    /// # Errors
+    /// If data and beliefs do not fit.
+    pub(super) fn taught(
+        mut self,
+        data: &NodeData,
+        beliefs: &Tensor<2>,
+        seed: u64,
+    ) -> Result<Self> {
+        let decay = Some(WeightDecayConfig::new(DECAY));
+        let mut adam = AdamConfig::new().with_epsilon(1e-8).with_weight_decay(decay).init();
+        for epoch in 0..EPOCHS {
+            let logits = self.logits(&data.features, Pass::train(seed, epoch).child(0x57d))?;
+            let taught = log_softmax(logits, 1) * beliefs.clone();
+            let loss = taught.sum_dim(1).mean().neg();
+            let mut grads = loss.backward();
+            let grads = GradientsParams::from_module(&mut grads, &self.network);
+            self.network = adam.step(RATE, self.network, grads);
+        }
+        Ok(self)
+    }
+
+    /// Logits `[nodes, classes]`.
+    ///
+    /// # Errors
+    /// If the features have another width.
+    pub(super) fn logits(&self, features: &Features, pass: Pass) -> Result<Tensor<2>> {
+        let nodes = features.nodes();
+        let alone = Adjacency::unweighted(Csr::empty(nodes, nodes), &features.device());
+        Ok(self.network.forward(features, &alone, pass)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Guide, *};
+    use adjoin_data::{GeneratorConfig, citation_like};
+    use burn::tensor::{TensorData, activation::softmax};
+
+    #[test]
+    fn it_believes_what_it_was_taught_and_looks_at_no_edges() {
+        let generator = GeneratorConfig { nodes: 120, features: 60, ..Default::default() };
+        let mut dataset = citation_like(&generator).unwrap();
+        let (device, classes) = (Device::flex(), dataset.classes());
+        let data = NodeData::new(&dataset, true, &device).unwrap();
+        let class = |node: usize| dataset.label(node as u32).unwrap() as usize;
+        let sure = |at: usize| if class(at / classes) == at % classes { 0.9f32 } else { 0.1 };
+        let beliefs = (0..120 * classes).map(sure).collect();
+        let beliefs = Tensor::from_data(TensorData::new(beliefs, [120, classes]), &device);
+        let beliefs = beliefs.clone() / beliefs.sum_dim(1);
+        let key = Key::new(7);
+        let fresh = Student::new(60, classes, key, &device.clone().autodiff()).unwrap();
+        let right = |student: &Student| {
+            let logits = student.valid().logits(&data.features, Pass::evaluate()).unwrap();
+            let same = softmax(logits, 1).argmax(1).equal(beliefs.clone().argmax(1));
+            same.into_data().iter::<bool>().filter(|&same| same).count()
+        };
+        let before = right(&fresh);
+        let taught = fresh.taught(&data, &beliefs, 1).unwrap();
+        assert!(right(&taught) > 100 && before < 80, "{before} -> {}", right(&taught));
+
+        let believes = |data: &NodeData| Guide::Student(taught.clone()).beliefs(data).unwrap();
+        let seen = believes(&data).into_data();
+        dataset.edges.clear();
+        let alone = NodeData::new(&dataset, true, &device).unwrap();
+        assert_eq!(seen, believes(&alone).into_data());
+    }
+}
