@@ -33,6 +33,7 @@ const FILES: &[(&str, &str)] = presets![
     "citeseer-dgg",
     "pubmed-dgg",
     "dgg-gcnii",
+    "dgg-sage",
     "dgg-star",
     "knn",
     "pagerank",

@@ -18,10 +18,14 @@ pub(in crate::trajectory) const BASKETBALL_NEIGHBOURS: usize = 3;
 /// Reach of the published graph, in metres.
 pub(super) const PUBLISHED_SIGMA: f64 = 1.2;
 
-const PEDESTRIANS: &str = include_str!("../../../presets/dagnet-pedestrians.toml");
-const BASKETBALL: &str = include_str!("../../../presets/dagnet-nba.toml");
-const LONG_OBSERVED: &str = include_str!("../../../presets/dagnet-nba-40.toml");
-const BASKETBALL_GENERATOR: &str = include_str!("../../../presets/dagnet-nba-dgg.toml");
+/// Settings that were measured to work, in files that can be read and copied; later ones override earlier ones.
+const FILES: [(&str, &str); 5] = [
+    ("pedestrians", include_str!("../../../presets/dagnet-pedestrians.toml")),
+    ("nba", include_str!("../../../presets/dagnet-nba.toml")),
+    ("nba-dgg", include_str!("../../../presets/dagnet-nba-dgg.toml")),
+    ("nba-40", include_str!("../../../presets/dagnet-nba-40.toml")),
+    ("nba-40-given", include_str!("../../../presets/dagnet-nba-40-given.toml")),
+];
 
 /// How the goals of an agent and those that others tell it of are joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,15 +170,19 @@ impl DagConfig {
         };
         let generates = matches!(learner, LearnerConfig::Dgg(_));
         let mut config = Self { graph, learner, ..Self::default() };
-        for (name, text, fits) in [
-            ("dagnet-pedestrians", PEDESTRIANS, !basketball),
-            ("dagnet-nba", BASKETBALL, basketball),
-            ("dagnet-nba-40", LONG_OBSERVED, basketball && dataset.ends_with("-40")),
-            ("dagnet-nba-dgg", BASKETBALL_GENERATOR, basketball && generates),
-        ] {
-            if fits {
-                config = settings::from_toml(&format!("preset {name}.toml"), text, &config)?;
+        let mut names = Vec::new();
+        if basketball {
+            names.push("nba");
+            names.extend(generates.then_some("nba-dgg"));
+            if dataset.ends_with("-40") {
+                names.push("nba-40");
+                names.extend((!generates).then_some("nba-40-given"));
             }
+        } else {
+            names.push("pedestrians");
+        }
+        for (name, text) in FILES.iter().filter(|(name, _)| names.contains(name)) {
+            config = settings::from_toml(&format!("preset dagnet-{name}.toml"), text, &config)?;
         }
         Ok(config)
     }
@@ -205,5 +213,27 @@ fn generator() -> DggConfig {
         sample: SampleConfig { noise: 0.1, ..SampleConfig::default() },
         degree: DegreeConfig { rule: DegreeRule::Relative, ..DegreeConfig::default() },
         ..DggConfig::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_of_the_dataset_and_of_the_learner() {
+        let of = |dataset, learner| {
+            let DagNetConfig { blend, jitter, hand_on, .. } =
+                DagConfig::named(dataset, learner).unwrap().network;
+            (blend, jitter, hand_on)
+        };
+        use HandOn::{Generated, Never};
+        assert_eq!(of("sdd", "dgg"), (Blend::Residual, 0.0, Never));
+        assert_eq!(of("nba-atk-10", "kernel"), (Blend::Residual, 0.5, Never));
+        assert_eq!(of("nba-def-20", "dgg"), (Blend::Residual, 0.2, Generated));
+        assert_eq!(of("nba-def-40", "dgg"), (Blend::Residual, 0.02, Generated));
+        assert_eq!(of("nba-def-40", "dgm"), (Blend::Dense, 0.02, Never));
+        let goals = DagConfig::named("nba-atk-10", "dgg").unwrap().network.goals;
+        assert_eq!((goals.cells, goals.frame), ([9, 10], super::super::GoalFrame::World));
     }
 }
