@@ -360,15 +360,19 @@ mod tests {
         }
     }
 
-    fn norms(backbone: &str, settings: &[&str]) -> Vec<f64> {
-        let dataset = citation_like(&GeneratorConfig { nodes: 300, ..Default::default() }).unwrap();
+    fn world(nodes: usize) -> (NodeData, SplitLabels, Device) {
+        let dataset = citation_like(&GeneratorConfig { nodes, ..Default::default() }).unwrap();
         let split = dataset.split(&"ratio:0.4/0.3/0.3".parse().unwrap()).unwrap();
+        let device = Device::default();
+        let data = NodeData::new(&dataset, true, &device).unwrap();
+        (data, SplitLabels::new(&dataset, &split).unwrap(), device)
+    }
+
+    fn norms(backbone: &str, settings: &[&str]) -> Vec<f64> {
         let config = presets::config("my-own", backbone, "none").unwrap();
         let config = config.with_settings(settings.iter().copied()).unwrap();
         let config = config.with_settings(["backbone.layers=2", "backbone.dropout=0"]).unwrap();
-        let device = Device::default();
-        let data = NodeData::new(&dataset, true, &device).unwrap();
-        let labels = SplitLabels::new(&dataset, &split).unwrap();
+        let (data, labels, device) = world(300);
         let mut trainer =
             Trainer::new(&config, &data, &labels.training, &labels.validation, 1, &device).unwrap();
         for _ in 0..30 {
@@ -385,16 +389,13 @@ mod tests {
 
     #[test]
     fn mean_weights_are_evaluated_and_not_trained() {
-        let dataset = citation_like(&GeneratorConfig { nodes: 60, ..Default::default() }).unwrap();
-        let split = dataset.split(&"ratio:0.4/0.3/0.3".parse().unwrap()).unwrap();
-        let device = Device::default();
-        let data = NodeData::new(&dataset, true, &device).unwrap();
-        let SplitLabels { training, validation, .. } = SplitLabels::new(&dataset, &split).unwrap();
+        let (data, labels, device) = world(60);
+        let SplitLabels { training, validation, .. } = &labels;
         let [plain, mean] = [0.0, 0.9].map(|average| {
             let mut config = presets::config("my-own", "gcn", "none").unwrap();
             config.train.average = average;
             let mut trainer =
-                Trainer::new(&config, &data, &training, &validation, 1, &device).unwrap();
+                Trainer::new(&config, &data, training, validation, 1, &device).unwrap();
             let losses = [0; 3].map(|_| trainer.step().unwrap().loss);
             (losses, weights(&trainer.model.backbone), weights(&trainer.evaluated().backbone))
         });
@@ -404,11 +405,7 @@ mod tests {
 
     #[test]
     fn training_goes_on_from_the_guide_if_that_is_asked_for() {
-        let dataset = citation_like(&GeneratorConfig { nodes: 60, ..Default::default() }).unwrap();
-        let split = dataset.split(&"ratio:0.4/0.3/0.3".parse().unwrap()).unwrap();
-        let device = Device::default();
-        let data = NodeData::new(&dataset, true, &device).unwrap();
-        let labels = SplitLabels::new(&dataset, &split).unwrap();
+        let (data, labels, device) = world(60);
         for (learner, from_guide) in
             [("none", true), ("none", false), ("dgg", true), ("dgg", false)]
         {
