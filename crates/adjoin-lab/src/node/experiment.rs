@@ -13,7 +13,10 @@ use crate::{
 use adjoin::conv::Backbone;
 use adjoin_data::{NodeDataset, Split};
 use burn::tensor::{Device, Tensor};
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 /// A dataset, a split, a configuration and seeds.
 #[derive(Clone, Debug)]
@@ -118,8 +121,9 @@ impl Experiment<'_> {
         let mut before = Duration::ZERO;
         if self.config.wants_guide() {
             let (guide, elapsed) = self.guide(seed, data, labels, device, observer, shelf)?;
+            let taking_over = Instant::now();
             trainer.guided_by(guide)?;
-            before = elapsed;
+            before = elapsed + taking_over.elapsed();
         }
         let most = self.config.train.epochs;
         let seen = |record: &EpochRecord| observer.epoch(seed, record, most);
