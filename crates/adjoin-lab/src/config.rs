@@ -188,9 +188,25 @@ impl Config {
         self.train.from_guide || self.learner.wants_beliefs()
     }
 
-    /// What that guide is trained with.
+    /// What that guide is trained with. Settings that mean nothing without a learner are those of the default, so that
+    /// networks trained alike have the same.
     pub(crate) fn of_guide(&self) -> Self {
-        let train = TrainConfig { from_guide: false, rate_from_guide: 1.0, ..self.train.clone() };
+        let unused = TrainConfig::default();
+        let train = TrainConfig {
+            learner_rate: unused.learner_rate,
+            learner_decay: unused.learner_decay,
+            warm_up: unused.warm_up,
+            from_guide: unused.from_guide,
+            rate_from_guide: unused.rate_from_guide,
+            beliefs_of: unused.beliefs_of,
+            reinforced: unused.reinforced,
+            intermediate: unused.intermediate,
+            intermediate_until: unused.intermediate_until,
+            low_rank: unused.low_rank,
+            rank: unused.rank,
+            sparsity: unused.sparsity,
+            ..self.train.clone()
+        };
         Self { learner: LearnerConfig::None, train, ..self.clone() }
     }
 

@@ -19,7 +19,7 @@ pub use target::default_target;
 
 use crate::{
     Config, Error, Result, files,
-    node::{Experiment, Observer},
+    node::{Experiment, Guides, Observer},
     plan::{Layered, Plan},
     record::{EpochRecord, RunRecord},
     report,
@@ -216,11 +216,15 @@ impl RunFolder {
         observe: impl Fn(&str) -> O,
     ) -> Result<Vec<RunRecord>> {
         let mut records = Vec::new();
+        let mut guides = Guides::default();
         for (learner, config) in self.plan.learners.iter().zip(&self.configs) {
             let folder = self.part(learner);
             let seeds = &self.plan.seeds;
-            let experiment = Experiment { dataset, split, config, learner, seeds, threads };
-            let mut record = experiment.run_in(&observe(learner), Some(&folder))?.record;
+            let experiment =
+                Experiment { dataset, split, config, learner, seeds, threads, guides: &guides };
+            let outcome = experiment.run_in(&observe(learner), Some(&folder))?;
+            guides.keep(config, &outcome);
+            let mut record = outcome.record;
             record.command = self.plan.command.clone();
             let page = report::render(std::slice::from_ref(&record))?;
             write_results(&folder, &record, &epochs(&record), &curves(&record), &page)?;

@@ -3,11 +3,12 @@
 use adjoin_data::{GeneratorConfig, NodeDataset, SplitSpec, citation_like};
 use adjoin_lab::{
     Config,
-    node::{Experiment, Unobserved},
+    node::{Experiment, Guides, Observer, Unobserved},
     presets,
-    record::RunRecord,
+    record::{EpochRecord, RunRecord, SeedRecord},
     report,
 };
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn small(seed: u64) -> NodeDataset {
     let config = GeneratorConfig { nodes: 200, classes: 3, seed, ..GeneratorConfig::default() };
@@ -15,6 +16,16 @@ fn small(seed: u64) -> NodeDataset {
 }
 
 fn run(dataset: &NodeDataset, learner: &str, threads: usize) -> RunRecord {
+    guided(dataset, learner, threads, &mut Guides::default(), &Unobserved)
+}
+
+fn guided(
+    dataset: &NodeDataset,
+    learner: &str,
+    threads: usize,
+    guides: &mut Guides,
+    observer: &dyn Observer,
+) -> RunRecord {
     let split: SplitSpec = "ratio:0.3/0.3/0.4".parse().unwrap();
     let split = dataset.split(&split).unwrap();
     let config: Config = presets::config("cora", "gcn", learner)
@@ -22,8 +33,48 @@ fn run(dataset: &NodeDataset, learner: &str, threads: usize) -> RunRecord {
         .with_settings(["train.epochs=12", "train.patience=0"])
         .unwrap();
     let (config, seeds) = (&config, &[3, 4]);
-    let experiment = Experiment { dataset, split: &split, config, learner, seeds, threads };
-    experiment.run(&Unobserved).unwrap().record
+    let split = &split;
+    let experiment = Experiment { dataset, split, config, learner, seeds, threads, guides };
+    let outcome = experiment.run(observer).unwrap();
+    guides.keep(config, &outcome);
+    outcome.record
+}
+
+/// Counts the epochs of guides.
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl Observer for Counting {
+    fn epoch(&self, _: u64, _: &EpochRecord, _: usize) {}
+
+    fn guide(&self, _: u64, _: &EpochRecord, _: usize) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn seed(&self, _: &SeedRecord) {}
+}
+
+#[test]
+fn a_guide_that_is_at_hand_is_not_trained_again_and_changes_no_bit() {
+    let (dataset, other) = (small(5), small(6));
+    for learner in ["dgg", "dgg-star"] {
+        let counted = |dataset, guides: &mut Guides| {
+            let counting = Counting::default();
+            let record = guided(dataset, learner, 2, guides, &counting);
+            (record, counting.0.into_inner())
+        };
+        let (alone, epochs) = counted(&dataset, &mut Guides::default());
+        assert_eq!(epochs, 24);
+        let mut guides = Guides::default();
+        guided(&dataset, "none", 2, &mut guides, &Unobserved);
+        let (shared, epochs) = counted(&dataset, &mut guides);
+        assert_eq!(epochs, 0);
+        for (a, b) in alone.seeds.iter().zip(&shared.seeds) {
+            assert_eq!((&a.curve, a.test), (&b.curve, b.test), "{learner}");
+        }
+        assert_eq!(alone.graph, shared.graph, "{learner}");
+        assert_eq!(counted(&other, &mut guides).1, 24, "a guide of other data");
+    }
 }
 
 #[test]
@@ -86,10 +137,11 @@ fn a_hard_graph_is_trained_with_rewards() {
             learner,
             seeds,
             threads: 2,
+            guides: &Guides::default(),
         };
         let record = experiment.run(&Unobserved).unwrap().record;
         assert_eq!(record.graph.unwrap().learned_indices.len(), 5 * 200);
-        let last = |seed: &adjoin_lab::record::SeedRecord| seed.curve[59].train;
+        let last = |seed: &SeedRecord| seed.curve[59].train;
         record.seeds.iter().map(last).sum::<f64>() / 2.0
     });
     assert!(with > 0.6 && with > without + 0.1, "{with} with rewards, {without} without");

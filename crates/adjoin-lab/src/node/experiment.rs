@@ -1,6 +1,6 @@
 //! Several seeds of one configuration, and what came of them.
 
-use super::{Best, NodeData, Trainer, data::input_graph};
+use super::{Best, Guides, NodeData, Trainer, data::input_graph};
 use crate::{
     Config, Error, Result,
     checkpoint::{self, Shelf},
@@ -33,6 +33,8 @@ pub struct Experiment<'a> {
     pub seeds: &'a [u64],
     /// Threads to use in all.
     pub threads: usize,
+    /// Networks that need not be trained once more to guide the learner.
+    pub guides: &'a Guides,
 }
 
 /// Watches an experiment, from several threads.
@@ -146,7 +148,7 @@ impl Experiment<'_> {
     }
 
     /// The network of the same seed trained on the input graph, which is what training without a learner
-    /// gives, and the time that took; its checkpoint is in a folder of its own.
+    /// gives, and the time that took: from those at hand, or trained now, its checkpoint in a folder of its own.
     fn guide(
         &self,
         seed: u64,
@@ -157,6 +159,10 @@ impl Experiment<'_> {
         shelf: Option<&Shelf<Config>>,
     ) -> Result<(Backbone, Duration)> {
         let config = self.config.of_guide();
+        let (fingerprint, split) = (self.dataset.fingerprint(), self.split.hash());
+        if let Some(found) = self.guides.find(&config, &fingerprint, &split, seed) {
+            return Ok(found);
+        }
         let folder = shelf.map(|shelf| shelf.folder.join(GUIDE));
         if let Some(folder) = &folder {
             std::fs::create_dir_all(folder).map_err(Error::file(folder))?;

@@ -2,6 +2,7 @@
 
 mod data;
 mod experiment;
+mod guides;
 mod model;
 mod state;
 mod student;
@@ -12,6 +13,7 @@ mod trainer;
 pub use data::NodeData;
 pub(crate) use experiment::name_of;
 pub use experiment::{Experiment, Observer, Outcome, Unobserved};
+pub use guides::Guides;
 pub use model::{Evaluation, Guide, NodeModel};
 pub use student::Student;
 pub use timing::step_milliseconds;

@@ -5,7 +5,11 @@
 //! whatever the preset says.
 
 use super::{Options, Row, Table, check_names, generator, measure, wanted};
-use crate::{Result, node::Observer, presets};
+use crate::{
+    Result,
+    node::{Guides, Observer},
+    presets,
+};
 use adjoin::{DggConfig, dgg::DegreeConfig};
 
 /// A row: its name, the published accuracy, and what is changed.
@@ -44,7 +48,8 @@ pub(super) fn run(
         *dgg = change(base);
         config.train.from_guide = false;
         let config = options.on_top(config)?;
-        let (ours, _) = measure(&dataset, &config, &["ablation", name], options, observer)?;
+        let (cell, guides) = (["ablation", name], &mut Guides::default());
+        let (ours, _) = measure(&dataset, &config, &cell, options, observer, guides)?;
         let row = Row {
             backbone: "gcn".into(),
             learner: name.into(),

@@ -12,7 +12,7 @@ pub use trajectory::{Gain, TrajectoryRow, run as run_trajectories};
 
 use crate::{
     Config, Error, LearnerConfig, Result, files,
-    node::{Experiment, Observer},
+    node::{Experiment, Guides, Observer},
     plan::{Layered, with_setting},
     record::Summary,
 };
@@ -117,20 +117,24 @@ pub fn run(
 }
 
 /// One cell: all seeds of a configuration, test at the best validation epoch. `cell` names it, the learner
-/// last.
+/// last; `guides` are from the cells before it, and for those after it.
 fn measure(
     dataset: &NodeDataset,
     config: &Config,
     cell: &[&str],
     options: &Options,
     observer: &dyn Observer,
+    guides: &mut Guides,
 ) -> Result<(Summary, Vec<f64>)> {
     let split = dataset.split(&SplitSpec::Stored(SPLIT.into()))?;
     let (seeds, threads) = (&options.seeds, options.threads);
     let learner = cell.last().copied().unwrap_or_default();
-    let experiment = Experiment { dataset, split: &split, config, learner, seeds, threads };
+    let split = &split;
+    let experiment = Experiment { dataset, split, config, learner, seeds, threads, guides };
     let folder = options.folder(cell)?;
-    let record = experiment.run_in(observer, folder.as_deref())?.record;
+    let outcome = experiment.run_in(observer, folder.as_deref())?;
+    guides.keep(config, &outcome);
+    let record = outcome.record;
     let tests = record.seeds.iter().map(|seed| seed.test).collect();
     let summary = record.test().ok_or_else(|| Error::Config {
         place: "--seeds".into(),

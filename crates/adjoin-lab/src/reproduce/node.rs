@@ -1,7 +1,12 @@
 //! Table 2 of the paper: learners on four backbones, citation graphs, public split.
 
 use super::{Options, Row, Table, check_names, measure, wanted};
-use crate::{Result, node::Observer, presets, record::paired};
+use crate::{
+    Result,
+    node::{Guides, Observer},
+    presets,
+    record::paired,
+};
 
 const DATASETS: [&str; 3] = ["cora", "citeseer", "pubmed"];
 
@@ -60,10 +65,12 @@ pub(super) fn run(
         for backbone in backbones() {
             // Gains are over the plain backbone, or the plain backbone with consistency.
             let mut plain: [Option<Vec<f64>>; 2] = [None, None];
+            let mut guides = Guides::default();
             for learner in learners() {
                 let config = options.on_top(presets::config(name, backbone, learner)?)?;
                 let cell = [name, backbone, learner];
-                let (ours, tests) = measure(&dataset, &config, &cell, options, observer)?;
+                let (ours, tests) =
+                    measure(&dataset, &config, &cell, options, observer, &mut guides)?;
                 let baseline = &mut plain[usize::from(learner.ends_with("+consistency"))];
                 let gain = baseline.as_ref().and_then(|baseline| {
                     let pairs: Vec<_> =

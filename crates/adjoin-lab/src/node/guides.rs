@@ -1,0 +1,60 @@
+//! Networks trained on the input graph, shared by the learners of a run.
+
+use super::Outcome;
+use crate::{Config, LearnerConfig};
+use adjoin::conv::Backbone;
+use std::time::Duration;
+
+/// What training without a learner has given so far. A learner that wants a guide of the same settings, data and
+/// seed takes it from here instead of training it once more; the weights are the same, to the bit.
+#[derive(Debug, Default)]
+pub struct Guides {
+    kept: Vec<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    config: Config,
+    fingerprint: String,
+    split: String,
+    seed: u64,
+    network: Backbone,
+    elapsed: Duration,
+}
+
+impl Guides {
+    /// Keeps the networks of an experiment if nothing but the input graph has guided them.
+    pub fn keep(&mut self, config: &Config, outcome: &Outcome) {
+        if config.learner != LearnerConfig::None || config.wants_guide() {
+            return;
+        }
+        let record = &outcome.record;
+        for (seed, best) in record.seeds.iter().zip(&outcome.best) {
+            self.kept.push(Kept {
+                config: config.of_guide(),
+                fingerprint: record.fingerprint.clone(),
+                split: record.split_hash.clone(),
+                seed: seed.seed,
+                network: best.model.backbone.clone(),
+                elapsed: Duration::from_secs_f64(seed.seconds),
+            });
+        }
+    }
+
+    /// The network of these settings, data and seed, and the time its training took.
+    pub(super) fn find(
+        &self,
+        config: &Config,
+        fingerprint: &str,
+        split: &str,
+        seed: u64,
+    ) -> Option<(Backbone, Duration)> {
+        let fits = |kept: &&Kept| {
+            kept.seed == seed
+                && kept.config == *config
+                && kept.fingerprint == fingerprint
+                && kept.split == split
+        };
+        self.kept.iter().find(fits).map(|kept| (kept.network.clone(), kept.elapsed))
+    }
+}
