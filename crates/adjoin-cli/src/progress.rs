@@ -66,6 +66,7 @@ pub struct Watch {
 struct Pace {
     started: Instant,
     first: usize,
+    last: usize,
     said: Instant,
 }
 
@@ -99,6 +100,7 @@ impl Watch {
         }
         let bar = self.bar(seed, most);
         bar.set_message(message());
+        bar.set_length(most as u64);
         bar.set_position(epoch as u64);
     }
 
@@ -106,7 +108,13 @@ impl Watch {
     fn say(&self, seed: u64, [epoch, most]: [usize; 2], message: impl FnOnce() -> String) {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        let pace = lines.entry(seed).or_insert(Pace { started: now, first: epoch, said: now });
+        let new = Pace { started: now, first: epoch, last: epoch, said: now };
+        let pace = lines.entry(seed).or_insert(new);
+        // After the guide come a student and the learner, each with a pace of its own.
+        if epoch < pace.last {
+            (pace.started, pace.first) = (now, epoch);
+        }
+        pace.last = epoch;
         if now - pace.said < BETWEEN_LINES || epoch <= pace.first {
             return;
         }
@@ -145,6 +153,10 @@ impl Observer for Watch {
             let valid = 100.0 * record.valid;
             format!("guide: loss {:.3}, validation {valid:.1}", record.loss)
         });
+    }
+
+    fn student(&self, seed: u64, epoch: usize, most: usize) {
+        self.moved(seed, [epoch, most], || "student of the guide".into());
     }
 
     fn seed(&self, record: &SeedRecord) {

@@ -59,6 +59,17 @@ fn a_run_can_be_evaluated_predicted_exported_and_reported() {
     assert!(["red", "green", "blue"].contains(&cells[1]), "{}", lines[1]);
     let probability: f64 = cells[2].parse().unwrap();
     assert!((0.33..=1.0).contains(&probability), "{probability}");
+    let soft = succeed(place, &["predict", "run", "--probabilities"]);
+    let columns = soft.lines().next().unwrap().matches(",p_").count();
+    assert!(columns > 1, "{soft}");
+    for (line, soft) in lines.iter().zip(soft.lines()).skip(1) {
+        let numbers = soft.strip_prefix(line).unwrap().split(',').skip(1);
+        let numbers: Vec<f64> = numbers.map(|number| number.parse().unwrap()).collect();
+        assert_eq!(numbers.len(), columns);
+        assert!((numbers.iter().sum::<f64>() - 1.0).abs() < 1e-5, "{soft}");
+        let most = numbers.iter().copied().fold(0.0, f64::max);
+        assert!(line.ends_with(&format!("{most:.6}")), "{soft}");
+    }
     succeed(place, &["predict", "run", "--seed", "1", "--out", "p.csv"]);
     fail(place, &["predict", "run", "--seed", "9"], 2);
 

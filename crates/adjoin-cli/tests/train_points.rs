@@ -107,6 +107,7 @@ fn a_run_is_evaluated_predicted_and_reported() {
     }
     assert!(fail(path, &["evaluate", "run"], 1).contains("several runs"));
     assert!(fail(path, &["predict", "run/dgg", "--samples", "3"], 2).contains("trajectories"));
+    assert!(fail(path, &["predict", "run/dgg", "--probabilities"], 2).contains("for nodes"));
     assert!(fail(path, &["graph", "run/dgg", "--format", "csv"], 1).contains("--task points"));
     let tables = path.join("other").join("table");
     fs::create_dir_all(&tables).unwrap();

@@ -82,15 +82,29 @@ pub fn graph_npz(graph: &GraphRecord) -> Result<Vec<u8>> {
     Ok(packed.map_err(Error::file("the archive"))?.into_inner())
 }
 
-/// One line per node: id, predicted class, and its probability.
-pub fn predictions_csv(dataset: &NodeDataset, evaluation: &Evaluation) -> String {
-    let mut out = String::from("id,predicted,probability\n");
+/// One line per node: id, predicted class, and its probability; if asked for, the probabilities of all classes too.
+pub fn predictions_csv(
+    dataset: &NodeDataset,
+    evaluation: &Evaluation,
+    all_probabilities: bool,
+) -> String {
+    let mut out = String::from("id,predicted,probability");
+    if all_probabilities {
+        dataset.class_names.iter().for_each(|class| {
+            let _ = write!(out, ",{}", field(&format!("p_{class}")));
+        });
+    }
+    out.push('\n');
     let rows = evaluation.log_probabilities.chunks_exact(dataset.classes().max(1));
     for (node, (&class, row)) in evaluation.predicted.iter().zip(rows).enumerate() {
         let id = dataset.node_ids.get(node).cloned().unwrap_or_else(|| node.to_string());
         let name = dataset.class_names.get(class as usize).map_or("", String::as_str);
         let probability = row.get(class as usize).map_or(f64::NAN, |value| value.exp());
-        let _ = writeln!(out, "{},{},{probability:.6}", field(&id), field(name));
+        let _ = write!(out, "{},{},{probability:.6}", field(&id), field(name));
+        for value in row.iter().filter(|_| all_probabilities) {
+            let _ = write!(out, ",{:.6}", value.exp());
+        }
+        out.push('\n');
     }
     out
 }

@@ -26,6 +26,7 @@ use std::path::PathBuf;
 Examples:
   adjoin predict runs/cora-gcn-dgg | head
   adjoin predict runs/cora-gcn-dgg --out predictions.csv --seed 2
+  adjoin predict runs/cora-gcn-dgg --probabilities --out soft.csv
   adjoin predict runs/mine-gcn-dgg --dataset ./newer-graph --out new.csv
   adjoin predict runs/crowd-social-stgcnn-dgg --samples 0 --out likely.csv
       the most likely paths alone
@@ -42,6 +43,9 @@ pub struct Predict {
     /// The seed whose model is used [default: the best on validation]
     #[arg(long)]
     seed: Option<u64>,
+    /// Probabilities of all classes besides, a column p_CLASS each, for nodes
+    #[arg(long)]
+    probabilities: bool,
     /// Sampled paths of every agent, for trajectories [default: as in the tests of the run]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=MOST_SAMPLES as i64))]
     samples: Option<u16>,
@@ -63,6 +67,9 @@ impl Predict {
         if self.samples.is_some() && task != TrajectorySetup::TASK {
             return Err(Failure::Usage("--samples is for trajectories".into()));
         }
+        if self.probabilities && task != Config::TASK {
+            return Err(Failure::Usage("--probabilities is for nodes".into()));
+        }
         let text = match task.as_str() {
             TrajectorySetup::TASK => self.paths()?,
             PointsConfig::TASK => self.clouds()?,
@@ -76,7 +83,7 @@ impl Predict {
         let record = run::record::<Config>(&self.run)?;
         let seeds = record.seeds.iter().map(|seed| (seed.seed, -seed.valid));
         let evaluation = trained.evaluate(self.seed(seeds)?)?;
-        Ok(export::predictions_csv(&trained.dataset, &evaluation))
+        Ok(export::predictions_csv(&trained.dataset, &evaluation, self.probabilities))
     }
 
     fn paths(&self) -> Result<String, Failure> {

@@ -70,7 +70,7 @@ fn resumes_bit_for_bit_in(world: &World, guide: Option<u64>) {
         if let Some(seed) = guide {
             let device = Device::flex().autodiff();
             let other = NodeModel::new(&world.config, &world.data, seed, &device).unwrap();
-            trainer.guided_by(other.backbone).unwrap();
+            trainer.guided_by(other.backbone, |_, _| ()).unwrap();
         }
         trainer
     };

@@ -45,6 +45,9 @@ pub trait Observer: Sync {
     /// An epoch of the network that guides the learner of a seed is done.
     fn guide(&self, _seed: u64, _record: &EpochRecord, _most: usize) {}
 
+    /// An epoch of the student of that network is done, of `most`.
+    fn student(&self, _seed: u64, _epoch: usize, _most: usize) {}
+
     /// A seed is done.
     fn seed(&self, record: &SeedRecord);
 
@@ -124,7 +127,8 @@ impl Experiment<'_> {
         if self.config.wants_guide() {
             let (guide, elapsed) = self.guide(seed, data, labels, device, observer, shelf)?;
             let taking_over = Instant::now();
-            trainer.guided_by(guide)?;
+            let student = |epoch, most| observer.student(seed, epoch, most);
+            trainer.guided_by(guide, student)?;
             before = elapsed + taking_over.elapsed();
         }
         let most = self.config.train.epochs;

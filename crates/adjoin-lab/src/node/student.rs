@@ -13,7 +13,7 @@ use burn::{
 };
 
 const WIDTH: usize = 64;
-const EPOCHS: u64 = 200;
+const EPOCHS: usize = 200;
 const RATE: f64 = 0.01;
 const DECAY: f32 = 5e-4;
 
@@ -39,7 +39,8 @@ impl Student {
     }
 
     /// Learns what a teacher believes about all nodes, `[nodes, classes]`: the cross-entropy
-    /// `-mean_i <t_i, log b_i>` with Adam. Labels are not looked at.
+    /// `-mean_i <t_i, log b_i>` with Adam. Labels are not looked at. `seen` is told of every epoch, and of how
+    /// many.
     ///
     /// # Errors
     /// If data and beliefs do not fit.
@@ -48,16 +49,19 @@ impl Student {
         data: &NodeData,
         beliefs: &Tensor<2>,
         seed: u64,
+        seen: impl Fn(usize, usize),
     ) -> Result<Self> {
         let decay = Some(WeightDecayConfig::new(DECAY));
         let mut adam = AdamConfig::new().with_epsilon(1e-8).with_weight_decay(decay).init();
         for epoch in 0..EPOCHS {
-            let logits = self.logits(&data.features, Pass::train(seed, epoch).child(0x57d))?;
+            let pass = Pass::train(seed, epoch as u64).child(0x57d);
+            let logits = self.logits(&data.features, pass)?;
             let taught = log_softmax(logits, 1) * beliefs.clone();
             let loss = taught.sum_dim(1).mean().neg();
             let mut grads = loss.backward();
             let grads = GradientsParams::from_module(&mut grads, &self.network);
             self.network = adam.step(RATE, self.network, grads);
+            seen(epoch + 1, EPOCHS);
         }
         Ok(self)
     }
@@ -98,7 +102,7 @@ mod tests {
             same.into_data().iter::<bool>().filter(|&same| same).count()
         };
         let before = right(&fresh);
-        let taught = fresh.taught(&data, &beliefs, 1).unwrap();
+        let taught = fresh.taught(&data, &beliefs, 1, |_, _| ()).unwrap();
         assert!(right(&taught) > 100 && before < 80, "{before} -> {}", right(&taught));
 
         let believes = |data: &NodeData| Guide::Student(taught.clone()).beliefs(data).unwrap();

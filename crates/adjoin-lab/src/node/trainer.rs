@@ -134,11 +134,12 @@ impl<'a> Trainer<'a> {
     }
 
     /// Hands over a network that was trained before: its beliefs guide a learner that wants them, and
-    /// training goes on from its weights if that is asked for.
+    /// training goes on from its weights if that is asked for. `student` is told of the epochs in which a
+    /// student of that network is taught, where the learner looks at one, and of how many.
     ///
     /// # Errors
     /// If data and network do not fit.
-    pub fn guided_by(&mut self, guide: Backbone) -> Result<()> {
+    pub fn guided_by(&mut self, guide: Backbone, student: impl Fn(usize, usize)) -> Result<()> {
         if self.config.train.from_guide {
             self.model.backbone = guide.clone();
         }
@@ -146,9 +147,9 @@ impl<'a> Trainer<'a> {
         self.model.guide = match self.model.guide.take() {
             None => None,
             Some(Guide::Network(_)) => Some(network),
-            Some(Guide::Student(student)) => {
+            Some(Guide::Student(pupil)) => {
                 let beliefs = network.beliefs(self.data)?;
-                Some(Guide::Student(student.taught(self.data, &beliefs, self.seed)?))
+                Some(Guide::Student(pupil.taught(self.data, &beliefs, self.seed, student)?))
             }
         };
         self.prepared.beliefs = self.model.beliefs(self.data)?;
@@ -416,7 +417,7 @@ mod tests {
             let mut trainer =
                 Trainer::new(&config, &data, &labels.training, &labels.validation, 1, &device)
                     .unwrap();
-            trainer.guided_by(guide.backbone.clone()).unwrap();
+            trainer.guided_by(guide.backbone.clone(), |_, _| ()).unwrap();
             let before = weights(&trainer.model.backbone);
             assert_eq!(before == weights(&guide.backbone), from_guide, "{learner}");
             assert_eq!(trainer.prepared.beliefs.is_some(), learner == "dgg");
