@@ -1,10 +1,10 @@
 //! Settings that were measured to work, in files that can be read and copied.
 //!
 //! A preset is put together from files of `presets/`, later ones overriding earlier ones: the backbone's,
-//! the dataset's for that backbone, the learner's, the dataset's for that learner, the learner's for the
-//! backbone and, when the learner's name ends in `+consistency`, `consistency.toml` and the dataset's for that
-//! backbone and for that learner with it. Many of these do not exist; each that does is a configuration file
-//! of its own.
+//! the dataset's for that backbone, the learner's, the dataset's for that learner; when the learner's name ends
+//! in `+consistency`, `consistency.toml` and the dataset's for that backbone and for that learner with it; last the
+//! learner's for the backbone, and the dataset's for both. Many of these do not exist; each that does is a
+//! configuration file of its own.
 
 use crate::{Config, Error, LearnerConfig, Result};
 use adjoin::{
@@ -33,6 +33,8 @@ const FILES: &[(&str, &str)] = presets![
     "citeseer-dgg",
     "pubmed-dgg",
     "dgg-gcnii",
+    "citeseer-dgg-gcnii",
+    "pubmed-dgg-gcnii",
     "dgg-sage",
     "dgg-star",
     "knn",
@@ -103,11 +105,14 @@ fn names(dataset: &str, backbone: &str, learner: &str, consistent: bool) -> Vec<
     let learners = if learner == "dgg-star" { &["dgg", learner][..] } else { &[learner] };
     for learner in learners {
         names.extend([learner.to_string(), format!("{dataset}-{learner}")]);
-        names.push(format!("{learner}-{backbone}"));
     }
     if consistent {
         names.extend(["consistency".to_string(), format!("{dataset}-{backbone}-consistency")]);
         names.extend(learners.iter().map(|learner| format!("{dataset}-{learner}-consistency")));
+    }
+    for learner in learners {
+        let both = format!("{learner}-{backbone}");
+        names.extend([both.clone(), format!("{dataset}-{both}")]);
     }
     names
 }
@@ -134,6 +139,21 @@ mod tests {
         }
         assert_eq!(config("pubmed", "gcnii", "none").unwrap().backbone.layers, 16);
         assert_eq!(config("cora", "gcn", "dgg+consistency").unwrap().train.samples, 4);
+    }
+
+    /// What a network needs of a learner is not undone by what a dataset prefers.
+    #[test]
+    fn files_of_learner_and_network_come_last() {
+        let generator = |dataset, learner| match config(dataset, "gcnii", learner).unwrap().learner
+        {
+            LearnerConfig::Dgg(dgg) => (dgg.agreement, dgg.augment),
+            other => panic!("{other:?}"),
+        };
+        let (cora, citeseer) = (generator("cora", "dgg"), generator("citeseer", "dgg"));
+        assert_eq!((cora.0, citeseer.0), (false, true));
+        assert_eq!(generator("citeseer", "dgg+consistency"), citeseer);
+        assert_eq!(generator("pubmed", "dgg-star"), citeseer);
+        assert_eq!(cora.1, citeseer.1);
     }
 
     #[test]
