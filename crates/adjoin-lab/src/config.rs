@@ -195,7 +195,6 @@ impl Config {
         let train = TrainConfig {
             learner_rate: unused.learner_rate,
             learner_decay: unused.learner_decay,
-            warm_up: unused.warm_up,
             from_guide: unused.from_guide,
             rate_from_guide: unused.rate_from_guide,
             beliefs_of: unused.beliefs_of,

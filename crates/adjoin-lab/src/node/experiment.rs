@@ -163,8 +163,7 @@ impl Experiment<'_> {
         shelf: Option<&Shelf<Config>>,
     ) -> Result<(Backbone, Duration)> {
         let config = self.config.of_guide();
-        let (fingerprint, split) = (self.dataset.fingerprint(), self.split.hash());
-        if let Some(found) = self.guides.find(&config, &fingerprint, &split, seed) {
+        if let Some(found) = self.guides.find(&config, self.dataset, self.split, seed) {
             return Ok(found);
         }
         let folder = shelf.map(|shelf| shelf.folder.join(GUIDE));

@@ -3,6 +3,7 @@
 use super::Outcome;
 use crate::{Config, LearnerConfig};
 use adjoin::conv::Backbone;
+use adjoin_data::{NodeDataset, Split};
 use std::time::Duration;
 
 /// What training without a learner has given so far. A learner that wants a guide of the same settings, data and
@@ -45,15 +46,16 @@ impl Guides {
     pub(super) fn find(
         &self,
         config: &Config,
-        fingerprint: &str,
-        split: &str,
+        dataset: &NodeDataset,
+        split: &Split,
         seed: u64,
     ) -> Option<(Backbone, Duration)> {
+        // Hashes last: of large data they take a while.
         let fits = |kept: &&Kept| {
             kept.seed == seed
                 && kept.config == *config
-                && kept.fingerprint == fingerprint
-                && kept.split == split
+                && kept.split == split.hash()
+                && kept.fingerprint == dataset.fingerprint()
         };
         self.kept.iter().find(fits).map(|kept| (kept.network.clone(), kept.elapsed))
     }
