@@ -1,6 +1,7 @@
 //! The `adjoin` command: learns graph neighbourhoods jointly with the network that uses them.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod allocator;
 mod commands;
 mod failure;
 mod progress;
@@ -8,10 +9,6 @@ mod table;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-
-/// Tensors come and go in every step: an allocator that keeps their pages saves page faults.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Learns, for every node of a graph, which neighbours it should have and how many.
 #[derive(Parser)]
@@ -45,6 +42,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    allocator::keep_pages();
     // clap itself ends with 2 on wrong usage.
     let result = match Cli::parse().command {
         Command::Train(command) => command.run(),

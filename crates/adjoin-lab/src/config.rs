@@ -60,6 +60,8 @@ pub struct TrainConfig {
     pub rate_from_guide: f64,
     /// Whose beliefs about classes a learner looks at, if it looks at any.
     pub beliefs_of: BeliefsOf,
+    /// How sure these beliefs are made: the mean of the largest probability of a node, below 1. 0 for as they are.
+    pub sureness: f64,
     /// How much of a running mean of the weights every step keeps, below 1; validation, tests and predictions use
     /// that mean. 0 for the weights as they are.
     pub average: f64,
@@ -123,6 +125,7 @@ impl Default for TrainConfig {
             from_guide: false,
             rate_from_guide: 1.0,
             beliefs_of: BeliefsOf::Guide,
+            sureness: 0.0,
             average: 0.0,
             normalise_features: true,
             samples: 1,
@@ -150,6 +153,7 @@ impl TrainConfig {
             return Err(Error::Config { place: "train.samples".into(), what });
         }
         settings::share("average", self.average)?;
+        settings::share("sureness", self.sureness)?;
         settings::not_negative([
             ("rate", self.rate),
             ("learner_rate", self.learner_rate),
@@ -198,6 +202,7 @@ impl Config {
             from_guide: unused.from_guide,
             rate_from_guide: unused.rate_from_guide,
             beliefs_of: unused.beliefs_of,
+            sureness: unused.sureness,
             reinforced: unused.reinforced,
             intermediate: unused.intermediate,
             intermediate_until: unused.intermediate_until,

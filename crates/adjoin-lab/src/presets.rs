@@ -32,7 +32,7 @@ const FILES: &[(&str, &str)] = presets![
     "dgg",
     "citeseer-dgg",
     "pubmed-dgg",
-    "dgg-gcnii",
+    "citeseer-dgg-gcnii",
     "pubmed-dgg-gcnii",
     "dgg-sage",
     "dgg-star",
@@ -119,7 +119,8 @@ fn names(dataset: &str, backbone: &str, learner: &str, consistent: bool) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LEARNERS;
+    use crate::{BeliefsOf, LEARNERS};
+    use adjoin::dgg::{Augment, DggConfig};
 
     #[test]
     fn every_preset_can_be_read_and_every_file_is_used() {
@@ -143,16 +144,16 @@ mod tests {
     /// What a network needs of a learner is not undone by what a dataset prefers.
     #[test]
     fn files_of_learner_and_network_come_last() {
-        let generator = |dataset, learner| match config(dataset, "gcnii", learner).unwrap().learner
-        {
-            LearnerConfig::Dgg(dgg) => (dgg.agreement, dgg.augment),
+        let added = |backbone, learner| match config("pubmed", backbone, learner).unwrap().learner {
+            LearnerConfig::Dgg(DggConfig { augment: Some(Augment::Pagerank(added)), .. }) => {
+                added.k
+            }
             other => panic!("{other:?}"),
         };
-        let (cora, pubmed) = (generator("cora", "dgg"), generator("pubmed", "dgg"));
-        assert_eq!((cora.0, pubmed.0), (false, true));
-        assert_eq!(generator("pubmed", "dgg-star"), pubmed);
-        assert_eq!(generator("citeseer", "dgg+consistency"), cora);
-        assert_eq!(cora.1, pubmed.1);
+        assert_eq!((added("gcn", "dgg"), added("gcnii", "dgg")), (8, 2));
+        assert_eq!((added("gcnii", "dgg-star"), added("gcnii", "dgg+consistency")), (2, 2));
+        let sage = config("citeseer", "sage", "dgg+consistency").unwrap();
+        assert_eq!(sage.train.beliefs_of, BeliefsOf::Student);
     }
 
     #[test]

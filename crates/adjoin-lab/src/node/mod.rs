@@ -6,6 +6,7 @@ mod guides;
 mod model;
 mod state;
 mod student;
+mod sureness;
 mod timing;
 mod trained;
 mod trainer;

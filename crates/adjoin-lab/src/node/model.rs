@@ -1,6 +1,6 @@
 //! A learner and a network, and what they predict.
 
-use super::{NodeData, Student};
+use super::{NodeData, Student, sureness::as_sure_as};
 use crate::{AnyLearner, BeliefsOf, Config, Result};
 use adjoin::{
     Key, LearnedGraph, Learner, Pass, Prepared,
@@ -24,6 +24,8 @@ pub struct NodeModel {
     pub backbone: Backbone,
     /// Whose beliefs the learner looks at, if it looks at any.
     pub guide: Option<Guide>,
+    /// How sure these are made, on average; 0 for as they are.
+    pub(super) sureness: f64,
 }
 
 /// Somebody with beliefs about the classes of nodes.
@@ -52,15 +54,18 @@ impl Guide {
     /// # Errors
     /// If data and network do not fit.
     pub fn beliefs(&self, data: &NodeData) -> Result<Tensor<2>> {
-        let logits = match self.valid() {
+        Ok(softmax(self.logits(data)?, 1))
+    }
+
+    fn logits(&self, data: &NodeData) -> Result<Tensor<2>> {
+        match self.valid() {
             Self::Network(network) => {
                 let empty = Prepared::default();
                 let given = Unchanged {}.learn(&data.input(&empty), Pass::evaluate())?.adjacency;
-                network.forward(&data.features, &given, Pass::evaluate())?
+                Ok(network.forward(&data.features, &given, Pass::evaluate())?)
             }
-            Self::Student(student) => student.logits(&data.features, Pass::evaluate())?,
-        };
-        Ok(softmax(logits, 1))
+            Self::Student(student) => student.logits(&data.features, Pass::evaluate()),
+        }
     }
 }
 
@@ -82,7 +87,7 @@ impl NodeModel {
             }
         };
         let learner = config.learner.init(inputs, key.child(1), device)?;
-        Ok(Self { learner, backbone: network()?, guide })
+        Ok(Self { learner, backbone: network()?, guide, sureness: config.train.sureness })
     }
 
     /// What learner and guide work out once for data that stays the same.
@@ -94,12 +99,16 @@ impl NodeModel {
         Ok(Prepared { beliefs: self.beliefs(data)?, ..prepared })
     }
 
-    /// What the guide believes about the nodes, `[nodes, classes]`.
+    /// What the guide believes about the nodes, `[nodes, classes]`, as sure as is asked for.
     ///
     /// # Errors
     /// If data and model do not fit.
     pub fn beliefs(&self, data: &NodeData) -> Result<Option<Tensor<2>>> {
-        self.guide.as_ref().map(|guide| guide.beliefs(data)).transpose()
+        let Some(guide) = &self.guide else { return Ok(None) };
+        Ok(Some(match self.sureness > 0.0 {
+            true => as_sure_as(guide.logits(data)?, self.sureness),
+            false => guide.beliefs(data)?,
+        }))
     }
 
     /// Graphs and logits `[nodes, classes]` of several draws; on the input graph itself while

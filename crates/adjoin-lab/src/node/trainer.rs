@@ -264,13 +264,14 @@ impl<'a> Trainer<'a> {
         self.finite("training loss", value)?;
         let mut grads = loss.backward();
         let rate = train.rate * if train.from_guide { train.rate_from_guide } else { 1.0 };
-        let NodeModel { learner, backbone, guide } = self.model.clone();
+        let NodeModel { learner, backbone, guide, sureness } = self.model.clone();
         let learner_grads = GradientsParams::from_module(&mut grads, &learner);
         let backbone_grads = GradientsParams::from_module(&mut grads, &backbone);
         self.model = NodeModel {
             learner: self.optimisers.learner.step(train.learner_rate, learner, learner_grads),
             backbone: self.optimisers.backbone.step(rate, backbone, backbone_grads),
             guide,
+            sureness,
         };
         if let Some(mean) = &mut self.mean {
             mean.follow(&self.model);
