@@ -120,7 +120,7 @@ fn names(dataset: &str, backbone: &str, learner: &str, consistent: bool) -> Vec<
 mod tests {
     use super::*;
     use crate::{BeliefsOf, LEARNERS};
-    use adjoin::dgg::{Augment, DggConfig};
+    use adjoin::dgg::Augment;
 
     #[test]
     fn every_preset_can_be_read_and_every_file_is_used() {
@@ -144,11 +144,11 @@ mod tests {
     /// What a network needs of a learner is not undone by what a dataset prefers.
     #[test]
     fn files_of_learner_and_network_come_last() {
-        let added = |backbone, learner| match config("pubmed", backbone, learner).unwrap().learner {
-            LearnerConfig::Dgg(DggConfig { augment: Some(Augment::Pagerank(added)), .. }) => {
-                added.k
-            }
-            other => panic!("{other:?}"),
+        let added = |backbone, learner| {
+            let config = config("pubmed", backbone, learner).unwrap();
+            let LearnerConfig::Dgg(dgg) = config.learner else { panic!("{learner}") };
+            let Some(Augment::Pagerank(added)) = dgg.augment else { panic!("{learner}") };
+            added.k
         };
         assert_eq!((added("gcn", "dgg"), added("gcnii", "dgg")), (8, 2));
         assert_eq!((added("gcnii", "dgg-star"), added("gcnii", "dgg+consistency")), (2, 2));
