@@ -428,6 +428,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_learner_sees_beliefs_as_sure_as_asked_for() {
+        let (data, labels, device) = world(60);
+        let mut config = presets::config("my-own", "gcn", "dgg").unwrap();
+        for sureness in [0.0, 0.9] {
+            config.train.sureness = sureness;
+            let SplitLabels { training, validation, .. } = &labels;
+            let trainer = Trainer::new(&config, &data, training, validation, 1, &device).unwrap();
+            let beliefs = trainer.prepared.beliefs.unwrap();
+            let largest = beliefs.max_dim(1).mean().into_scalar::<f64>();
+            assert_eq!((largest - 0.9).abs() < 1e-3, sureness > 0.0, "{largest}");
+        }
+    }
+
     /// Decay that silently reaches no layer would only show as a worse result.
     #[test]
     fn decay_reaches_the_layers_it_is_for_and_no_others() {
