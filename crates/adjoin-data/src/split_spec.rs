@@ -9,9 +9,10 @@ use crate::random::SplitMix64;
 use crate::split::Split;
 
 const FORMS: &str = "write one of: public, given, fixed:0 ... fixed:9, random:SEED, planetoid:SEED, \
-                     ratio:0.6/0.2/0.2[:SEED], train+half-val[:OTHER SPLIT]";
+                     develop:SEED, ratio:0.6/0.2/0.2[:SEED], train+half-val[:OTHER SPLIT]";
 const TRAIN_PER_CLASS: usize = 20;
 const VALID_PER_CLASS: usize = 30;
+const DEVELOP_VALID: usize = 400;
 
 /// A way to get a [`Split`] of a dataset. Written and parsed as in the first column:
 ///
@@ -20,6 +21,7 @@ const VALID_PER_CLASS: usize = 30;
 /// | `public`, `given`, `fixed:3`, any other name | a split that came with the data |
 /// | `random:SEED` | 20 nodes a class train, 30 a class validate, all others test (Shchur et al. 2018) |
 /// | `planetoid:SEED` | 20 nodes a class train, 500 validate, 1000 test, at random |
+/// | `develop:SEED` | to develop on: 20 nodes a class train, 400 validate, all others test, none of them a test node of the first split that came with the data |
 /// | `ratio:A/B/C[:SEED]` | these fractions of the labelled nodes, not stratified; seed 0 if not given |
 /// | `train+half-val[:SPLIT]` | half of the validation nodes of SPLIT (or of the first split that came with the data) join the training nodes |
 ///
@@ -35,6 +37,11 @@ pub enum SplitSpec {
     },
     /// 20 a class, 500, 1000.
     Planetoid {
+        /// Seed of the shuffle.
+        seed: u64,
+    },
+    /// 20 a class, 400, the rest, without the test nodes of the first split that came with the data.
+    Develop {
         /// Seed of the shuffle.
         seed: u64,
     },
@@ -65,23 +72,24 @@ impl SplitSpec {
             Self::Stored(_) => Err(self.not_stored(dataset)),
             Self::Random { seed } => self.random(dataset, *seed),
             Self::Planetoid { seed } => self.planetoid(dataset, *seed),
+            Self::Develop { seed } => self.develop(dataset, *seed),
             Self::Ratio { train, valid, test, seed } => {
                 self.ratio(dataset, [*train, *valid, *test], *seed)
             }
             Self::HalfValidation(base) => {
                 let base = match base {
                     Some(base) => base.make(dataset)?,
-                    None => match dataset.splits.first() {
-                        Some(split) => split.clone(),
-                        None => {
-                            let what = format!("dataset `{}` came without a split", dataset.name);
-                            return Err(self.error(what, "name one: train+half-val:random:0"));
-                        }
-                    },
+                    None => self.first(dataset, "name one: train+half-val:random:0")?.clone(),
                 };
                 base.with_half_validation(self.to_string())
             }
         }
+    }
+
+    /// The first split that came with the data.
+    fn first<'a>(&self, dataset: &'a NodeDataset, help: &str) -> Result<&'a Split> {
+        let missing = || format!("dataset `{}` came without a split", dataset.name);
+        dataset.splits.first().ok_or_else(|| self.error(missing(), help))
     }
 
     fn not_stored(&self, dataset: &NodeDataset) -> Error {
@@ -92,17 +100,17 @@ impl SplitSpec {
         self.error(what, FORMS)
     }
 
-    /// Takes `TRAIN_PER_CLASS` (+ `more`) nodes of every class from a shuffle of all labelled nodes:
-    /// (training nodes, the next `more` of each class, the rest in shuffled order).
+    /// Takes `TRAIN_PER_CLASS` (+ `more`) nodes of every class from shuffled nodes: (training nodes, the
+    /// next `more` of each class, the rest in shuffled order).
     fn per_class(
         &self,
         dataset: &NodeDataset,
-        seed: u64,
+        nodes: Vec<u32>,
         more: usize,
     ) -> Result<(Vec<u32>, Vec<u32>, Vec<u32>)> {
         let mut taken = vec![0; dataset.classes()];
         let (mut train, mut valid, mut rest) = (Vec::new(), Vec::new(), Vec::new());
-        for node in shuffled(dataset, seed) {
+        for node in nodes {
             let Some(count) = dataset.label(node).and_then(|label| taken.get_mut(label as usize))
             else {
                 continue;
@@ -132,12 +140,13 @@ impl SplitSpec {
     }
 
     fn random(&self, dataset: &NodeDataset, seed: u64) -> Result<Split> {
-        let (train, valid, test) = self.per_class(dataset, seed, VALID_PER_CLASS)?;
+        let (train, valid, test) =
+            self.per_class(dataset, shuffled(dataset, seed), VALID_PER_CLASS)?;
         Split::new(self.to_string(), train, valid, test)
     }
 
     fn planetoid(&self, dataset: &NodeDataset, seed: u64) -> Result<Split> {
-        let (train, _, rest) = self.per_class(dataset, seed, 0)?;
+        let (train, _, rest) = self.per_class(dataset, shuffled(dataset, seed), 0)?;
         match (rest.get(..500), rest.get(500..1500)) {
             (Some(valid), Some(test)) => {
                 Split::new(self.to_string(), train, valid.to_vec(), test.to_vec())
@@ -150,6 +159,19 @@ impl SplitSpec {
                 "use random:SEED or ratio:0.6/0.2/0.2",
             )),
         }
+    }
+
+    fn develop(&self, dataset: &NodeDataset, seed: u64) -> Result<Split> {
+        let spared = &self.first(dataset, "use random:SEED: there is no test part to spare")?.test;
+        let mut nodes = shuffled(dataset, seed);
+        nodes.retain(|node| spared.binary_search(node).is_err());
+        let (train, _, mut valid) = self.per_class(dataset, nodes, 0)?;
+        if valid.len() <= DEVELOP_VALID {
+            let what = format!("only {} nodes are left after training and testing", valid.len());
+            return Err(self.error(what, "more than 400 are needed; use ratio:0.6/0.2/0.2"));
+        }
+        let judge = valid.split_off(DEVELOP_VALID);
+        Split::new(self.to_string(), train, valid, judge)
     }
 
     fn ratio(&self, dataset: &NodeDataset, parts: [f64; 3], seed: u64) -> Result<Split> {
@@ -184,6 +206,7 @@ impl fmt::Display for SplitSpec {
             Self::Stored(name) => write!(out, "{name}"),
             Self::Random { seed } => write!(out, "random:{seed}"),
             Self::Planetoid { seed } => write!(out, "planetoid:{seed}"),
+            Self::Develop { seed } => write!(out, "develop:{seed}"),
             Self::Ratio { train, valid, test, seed } => {
                 write!(out, "ratio:{train}/{valid}/{test}:{seed}")
             }
@@ -210,7 +233,8 @@ impl FromStr for SplitSpec {
         match (head, rest) {
             ("random", Some(rest)) => Ok(Self::Random { seed: seed(rest)? }),
             ("planetoid", Some(rest)) => Ok(Self::Planetoid { seed: seed(rest)? }),
-            ("random" | "planetoid" | "ratio" | "fixed", None) => {
+            ("develop", Some(rest)) => Ok(Self::Develop { seed: seed(rest)? }),
+            ("random" | "planetoid" | "develop" | "ratio" | "fixed", None) => {
                 Err(wrong(format!("`{head}` needs something after a colon")))
             }
             ("fixed", Some(rest)) => {

@@ -31,6 +31,26 @@ fn every_kind_on_cora() {
     }
 }
 
+/// Settings are sought on nodes that no published test accuracy is of.
+#[test]
+fn development_spares_the_test_nodes() {
+    let cora = cora().unwrap();
+    let public = split(&cora, "public");
+    let develop = split(&cora, "develop:3");
+    assert_eq!(sizes(&develop), (140, 400, 2708 - 1000 - 540));
+    let all = || develop.train.iter().chain(&develop.valid).chain(&develop.test);
+    assert!(all().all(|node| public.test.binary_search(node).is_err()));
+    assert_ne!(develop.train, split(&cora, "develop:4").train);
+    let spec: SplitSpec = "develop:3".parse().unwrap();
+    let without = NodeDataset { splits: Vec::new(), ..cora.clone() };
+    let error = without.split(&spec).unwrap_err().to_string();
+    assert!(error.contains("came without a split"), "{error}");
+    let mut most = cora;
+    most.splits[0].test = (0..2200).collect();
+    let error = most.split(&spec).unwrap_err().to_string();
+    assert!(error.contains("only 368 nodes are left"), "{error}");
+}
+
 /// Published results name these hashes: they must never change.
 #[test]
 fn hashes_are_frozen() {
@@ -54,6 +74,7 @@ fn hashes_are_frozen() {
 fn wrong_words_are_explained() {
     for (text, part) in [
         ("", "not a split"),
+        ("develop", "needs something after a colon"),
         ("random", "needs something after a colon"),
         ("random:x", "`x` is not a whole number"),
         ("randm:0", "not a split"),
@@ -85,7 +106,7 @@ fn wrong_words_are_explained() {
 
 proptest! {
     #[test]
-    fn any_text_parses_or_fails_politely(text: String, near in "(random|ratio|fixed|train\\+half-val|public)?:?[0-9./:]{0,12}") {
+    fn any_text_parses_or_fails_politely(text: String, near in "(random|ratio|fixed|develop|train\\+half-val|public)?:?[0-9./:]{0,12}") {
         for text in [text, near] {
             if let Ok(spec) = text.parse::<SplitSpec>() {
                 // What is printed means the same.
