@@ -176,21 +176,21 @@ pub struct Stack<C: Module> {
 }
 
 impl<C: Conv + Module> Stack<C> {
+    /// `activation` is followed by dropout.
     fn forward(
         &self,
         x: &Features,
         graph: &Adjacency,
-        activation: impl Fn(Tensor<2>) -> Result<Tensor<2>>,
+        activation: impl Fn(&Tensor<2>, f64, Pass) -> Result<Tensor<2>>,
         pass: Pass,
     ) -> Result<Tensor<2>> {
-        let mut features = x.clone();
         let mut output = None;
         for (at, layer) in self.layers.iter().enumerate() {
             let pass = pass.child(at as u64);
-            if let Some(hidden) = output.take() {
-                features = activation(hidden)?.into();
-            }
-            let dropped = features.dropout(self.dropout, pass.child(0))?;
+            let dropped = match &output {
+                None => x.dropout(self.dropout, pass.child(0))?,
+                Some(hidden) => activation(hidden, self.dropout, pass.child(0))?.into(),
+            };
             output = Some(layer.forward(&dropped, graph, pass.child(1))?);
         }
         output.ok_or(Error::Setting {
@@ -217,13 +217,12 @@ impl GcnIINetwork {
     fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>> {
         let dropped = x.dropout(self.dropout, pass.child(0))?;
         let initial = activation::relu(self.first.forward(&dropped)?);
-        let mut h = initial.clone();
+        let mut dropped = ops::dropout(&initial, self.dropout, pass.child(1))?;
         for (at, layer) in self.layers.iter().enumerate() {
-            let dropped = ops::dropout(&h, self.dropout, pass.child(at as u64 + 1))?;
-            h = activation::relu(layer.forward_from(&dropped, &initial, graph)?);
+            let h = layer.forward_from(&dropped, &initial, graph)?;
+            dropped = ops::relu_dropout(&h, self.dropout, pass.child(at as u64 + 2))?;
         }
-        let pass = pass.child(self.layers.len() as u64 + 1);
-        Ok(self.last.forward_dense(ops::dropout(&h, self.dropout, pass)?))
+        Ok(self.last.forward_dense(dropped))
     }
 }
 
@@ -244,9 +243,12 @@ pub enum Backbone {
 impl Conv for Backbone {
     fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>> {
         match self {
-            Self::Gcn(stack) => stack.forward(x, graph, |h| Ok(activation::relu(h)), pass),
-            Self::Sage(stack) => stack.forward(x, graph, |h| Ok(activation::relu(h)), pass),
-            Self::Gat(stack) => stack.forward(x, graph, |h| ops::elu(&h), pass),
+            Self::Gcn(stack) => stack.forward(x, graph, ops::relu_dropout, pass),
+            Self::Sage(stack) => stack.forward(x, graph, ops::relu_dropout, pass),
+            Self::Gat(stack) => {
+                let elu = |h: &Tensor<2>, p, pass| ops::dropout(&ops::elu(h)?, p, pass);
+                stack.forward(x, graph, elu, pass)
+            }
             Self::Gcnii(network) => network.forward(x, graph, pass),
         }
     }

@@ -90,6 +90,21 @@ pub(crate) fn sum<T: Real>(values: &[T]) -> T {
     parts.into_iter().sum()
 }
 
+/// `a x`, as a new buffer.
+pub(crate) fn scaled<T: Real>(x: &[T], a: T) -> Vec<T> {
+    let mut y = zeros(x.len());
+    for_row_blocks(&mut y, 1, 1, |first, block| vectorise!(scale_into, (a, &x[first..], block)));
+    y
+}
+
+/// `y = a x`.
+#[inline(always)]
+pub(crate) fn scale_into<T: Real>((a, x, y): (T, &[T], &mut [T])) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = a * x;
+    }
+}
+
 /// `y += a x`.
 #[inline(always)]
 pub(crate) fn axpy<T: Real>(a: T, x: &[T], y: &mut [T]) {

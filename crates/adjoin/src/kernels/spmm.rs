@@ -3,7 +3,7 @@
 use super::{
     Real,
     parts::{Entries, for_blocks},
-    rows::{axpy, dot, for_row_blocks, zeros},
+    rows::{axpy, dot, for_row_blocks, scale_into, zeros},
     vectorise,
 };
 use crate::graph::Csr;
@@ -29,10 +29,7 @@ pub fn forward_onto<T: Real>(
 ) -> Vec<T> {
     let mut y = zeros(topology.rows() * width);
     for_row_blocks(&mut y, width, row_cost(topology, width), |first, block| {
-        let start = first * width;
-        for (y, &z) in block.iter_mut().zip(&z[start..]) {
-            *y = share * z;
-        }
+        vectorise!(scale_into, (share, &z[first * width..], &mut block[..]));
         let lists = (topology.pointers(), topology.indices());
         vectorise!(gather_rows, (lists, None, weights, scale, x, width, first, block));
     });

@@ -28,7 +28,7 @@ mod weighted_edgeconv;
 pub use attention::{Attention, attention};
 pub(crate) use bridge::{check_finite, to_f64};
 pub use candidates::candidates;
-pub use dropout::dropout;
+pub use dropout::{dropout, relu_dropout};
 pub(crate) use edgeconv::channels;
 pub use edgeconv::{edgeconv, edgeconv_extremes, edgeconv_normalise, edgeconv_statistics};
 pub use elu::elu;

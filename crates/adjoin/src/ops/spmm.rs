@@ -4,7 +4,7 @@ use super::bridge::{Op, apply};
 use crate::{
     Error, Result,
     graph::Csr,
-    kernels::{Real, spmm as kernel},
+    kernels::{Real, rows, spmm as kernel},
 };
 use burn::tensor::{Shape, Tensor};
 
@@ -75,14 +75,10 @@ impl Op<3> for SpmmOnto {
         grad: &[T],
         [weights_wanted, x_wanted, z_wanted]: [bool; 3],
     ) -> [Option<Vec<T>>; 3] {
-        let times = |factor: f64| {
-            let factor = T::from_f64(factor);
-            grad.iter().map(|&g| g * factor).collect::<Vec<T>>()
-        };
-        let scaled = times(self.scale);
+        let scaled = rows::scaled(grad, T::from_f64(self.scale));
         let wanted = [weights_wanted, x_wanted];
         let [dw, dx] = self.product.backward([weights, x], output, &(), &scaled, wanted);
-        [dw, dx, z_wanted.then(|| times(self.share))]
+        [dw, dx, z_wanted.then(|| rows::scaled(grad, T::from_f64(self.share)))]
     }
 }
 

@@ -121,6 +121,7 @@ proptest! {
         })?;
         run("nuclear", || ops::nuclear(&graph, &w, d, 2, Key::new(1)))?;
         run("dropout", || ops::dropout(&x, 0.3 * d as f64, Pass::train(1, 1)))?;
+        run("relu_dropout", || ops::relu_dropout(&x, 0.3 * d as f64, Pass::train(1, 1)))?;
         run("take", || ops::take(&w, vec![a as u32, ops::ABSENT, 0], 1.0))?;
     }
 

@@ -7,7 +7,7 @@ use adjoin::{
     loss::{TrainingPairs, sparsity},
     ops::{self, PairNetwork},
 };
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, activation};
 
 /// Numbers between `low` and `high`.
 fn between(seed: u64, count: usize, low: f64, high: f64) -> Vec<f64> {
@@ -89,6 +89,24 @@ fn dropout_with_its_mask_fixed() {
     gradcheck(&[normals(2, 24)], |t| {
         flat(ops::dropout(&t[0].clone().reshape([4, 6]), 0.4, pass).unwrap())
     });
+}
+
+#[test]
+fn a_rectifier_with_dropout_is_one_after_the_other_to_the_bit() {
+    for pass in [Pass::train(3, 4), Pass::evaluate()] {
+        for count in [5, 1500, 70_000] {
+            let run = |f: &dyn Fn(&Tensor<1>) -> Tensor<1>| {
+                let x = tensor32(&normals(1, count), [count]).require_grad();
+                let y = f(&x);
+                let weighted = y.clone() * tensor32(&normals(2, count), [count]);
+                (values(&y), values(&x.grad(&weighted.sum().backward()).unwrap()))
+            };
+            let together = run(&|x| ops::relu_dropout(x, 0.4, pass).unwrap());
+            let apart = |x: &Tensor<1>| ops::dropout(&activation::relu(x.clone()), 0.4, pass);
+            assert_eq!(together, run(&|x| apart(x).unwrap()));
+        }
+        gradcheck(&[normals(2, 24)], |t| ops::relu_dropout(&t[0], 0.4, pass).unwrap());
+    }
 }
 
 #[test]
