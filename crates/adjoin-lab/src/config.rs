@@ -1,7 +1,7 @@
 //! The configuration of an experiment: defaults < file < `--set key=value`.
 
 use crate::{Error, LearnerConfig, Result, settings};
-use adjoin::conv::BackboneConfig;
+use adjoin::{conv::BackboneConfig, learner::DropEdgeConfig};
 use serde::{Deserialize, Serialize};
 
 /// Everything that decides a run, but the data and the seed.
@@ -58,6 +58,9 @@ pub struct TrainConfig {
     pub from_guide: bool,
     /// What `rate` is multiplied by when the network goes on from its guide: less than 1 stays close to it.
     pub rate_from_guide: f64,
+    /// Share of the edges left out of every step in which the guide is trained, as the learner `dropedge` does; 0
+    /// for the whole input graph.
+    pub guide_drop: f64,
     /// Whose beliefs about classes a learner looks at, if it looks at any.
     pub beliefs_of: BeliefsOf,
     /// How sure these beliefs are made: the mean of the largest probability of a node, below 1. 0 for as they are.
@@ -124,6 +127,7 @@ impl Default for TrainConfig {
             warm_up: 0,
             from_guide: false,
             rate_from_guide: 1.0,
+            guide_drop: 0.0,
             beliefs_of: BeliefsOf::Guide,
             sureness: 0.0,
             average: 0.0,
@@ -154,6 +158,7 @@ impl TrainConfig {
         }
         settings::share("average", self.average)?;
         settings::share("sureness", self.sureness)?;
+        settings::share("guide_drop", self.guide_drop)?;
         settings::not_negative([
             ("rate", self.rate),
             ("learner_rate", self.learner_rate),
@@ -192,15 +197,25 @@ impl Config {
         self.train.from_guide || self.learner.wants_beliefs()
     }
 
-    /// What that guide is trained with. Settings that mean nothing without a learner are those of the default, so that
-    /// networks trained alike have the same.
+    /// What that guide is trained with.
     pub(crate) fn of_guide(&self) -> Self {
+        let learner = match self.train.guide_drop {
+            drop if drop > 0.0 => LearnerConfig::Dropedge(DropEdgeConfig { drop }),
+            _ => LearnerConfig::None,
+        };
+        Self { learner, ..self.clone() }.as_guide()
+    }
+
+    /// The same, with the settings that mean nothing without a learned graph as they are by default, so that networks
+    /// trained alike have the same.
+    pub(crate) fn as_guide(&self) -> Self {
         let unused = TrainConfig::default();
         let train = TrainConfig {
             learner_rate: unused.learner_rate,
             learner_decay: unused.learner_decay,
             from_guide: unused.from_guide,
             rate_from_guide: unused.rate_from_guide,
+            guide_drop: unused.guide_drop,
             beliefs_of: unused.beliefs_of,
             sureness: unused.sureness,
             reinforced: unused.reinforced,
@@ -211,7 +226,7 @@ impl Config {
             sparsity: unused.sparsity,
             ..self.train.clone()
         };
-        Self { learner: LearnerConfig::None, train, ..self.clone() }
+        Self { train, ..self.clone() }
     }
 
     /// The full configuration as a file that can be edited and given back.

@@ -3,7 +3,7 @@
 //! A preset is put together from files of `presets/`, later ones overriding earlier ones: the backbone's,
 //! the dataset's for that backbone, the learner's, the dataset's for that learner; when the learner's name ends
 //! in `+consistency`, `consistency.toml` and the dataset's for that backbone and for that learner with it; last the
-//! learner's for the backbone, and the dataset's for both. Many of these do not exist; each that does is a
+//! learner's for the backbone, and the dataset's for both, without and with consistency. Many of these do not exist; each that does is a
 //! configuration file of its own.
 
 use crate::{Config, Error, LearnerConfig, Result};
@@ -34,6 +34,7 @@ const FILES: &[(&str, &str)] = presets![
     "pubmed-dgg",
     "citeseer-dgg-gcnii",
     "pubmed-dgg-gcnii",
+    "pubmed-dgg-gcnii-consistency",
     "dgg-sage",
     "dgg-star",
     "knn",
@@ -112,6 +113,9 @@ fn names(dataset: &str, backbone: &str, learner: &str, consistent: bool) -> Vec<
     for learner in learners {
         let both = format!("{learner}-{backbone}");
         names.extend([both.clone(), format!("{dataset}-{both}")]);
+        if consistent {
+            names.push(format!("{dataset}-{both}-consistency"));
+        }
     }
     names
 }
@@ -152,6 +156,8 @@ mod tests {
         };
         assert_eq!((added("gcn", "dgg"), added("gcnii", "dgg")), (8, 2));
         assert_eq!((added("gcnii", "dgg-star"), added("gcnii", "dgg+consistency")), (2, 2));
+        let dropped = |learner| config("pubmed", "gcnii", learner).unwrap().train.guide_drop;
+        assert_eq!((dropped("dgg"), dropped("dgg+consistency")), (0.0, 0.3));
         let sage = config("citeseer", "sage", "dgg+consistency").unwrap();
         assert_eq!(sage.train.beliefs_of, BeliefsOf::Student);
     }

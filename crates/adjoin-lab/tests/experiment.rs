@@ -2,7 +2,7 @@
 
 use adjoin_data::{GeneratorConfig, NodeDataset, SplitSpec, citation_like};
 use adjoin_lab::{
-    Config,
+    Config, TrainConfig,
     node::{Experiment, Guides, Observer, Unobserved},
     presets,
     record::{EpochRecord, RunRecord, SeedRecord},
@@ -16,12 +16,13 @@ fn small(seed: u64) -> NodeDataset {
 }
 
 fn run(dataset: &NodeDataset, learner: &str, threads: usize) -> RunRecord {
-    guided(dataset, learner, threads, &mut Guides::default(), &Unobserved)
+    guided(dataset, learner, 0.0, threads, &mut Guides::default(), &Unobserved)
 }
 
 fn guided(
     dataset: &NodeDataset,
     learner: &str,
+    guide_drop: f64,
     threads: usize,
     guides: &mut Guides,
     observer: &dyn Observer,
@@ -32,6 +33,8 @@ fn guided(
         .unwrap()
         .with_settings(["train.epochs=12", "train.patience=0"])
         .unwrap();
+    let train = TrainConfig { guide_drop, ..config.train.clone() };
+    let config = Config { train, ..config };
     let (config, seeds) = (&config, &[3, 4]);
     let split = &split;
     let experiment = Experiment { dataset, split, config, learner, seeds, threads, guides };
@@ -57,16 +60,19 @@ impl Observer for Counting {
 #[test]
 fn a_guide_that_is_at_hand_is_not_trained_again_and_changes_no_bit() {
     let (dataset, other) = (small(5), small(6));
-    for learner in ["dgg", "dgg-star"] {
+    let mut curves = Vec::new();
+    for (learner, drop) in [("dgg", 0.0), ("dgg-star", 0.0), ("dgg", 0.3)] {
         let counted = |dataset, guides: &mut Guides| {
             let counting = Counting::default();
-            let record = guided(dataset, learner, 2, guides, &counting);
+            let record = guided(dataset, learner, drop, 2, guides, &counting);
             (record, counting.0.into_inner())
         };
         let (alone, epochs) = counted(&dataset, &mut Guides::default());
         assert_eq!(epochs, 24);
         let mut guides = Guides::default();
-        guided(&dataset, "none", 2, &mut guides, &Unobserved);
+        for learner in ["none", "dropedge"] {
+            guided(&dataset, learner, 0.0, 2, &mut guides, &Unobserved);
+        }
         let (shared, epochs) = counted(&dataset, &mut guides);
         assert_eq!(epochs, 0);
         for (a, b) in alone.seeds.iter().zip(&shared.seeds) {
@@ -74,7 +80,9 @@ fn a_guide_that_is_at_hand_is_not_trained_again_and_changes_no_bit() {
         }
         assert_eq!(alone.graph, shared.graph, "{learner}");
         assert_eq!(counted(&other, &mut guides).1, 24, "a guide of other data");
+        curves.push(alone.seeds[0].curve.clone());
     }
+    assert_ne!(curves[0], curves[2], "a guide trained on parts of the graph is another one");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Networks trained on the input graph, shared by the learners of a run.
+//! Networks trained on the input graph, or on random parts of it, shared by the learners of a run.
 
 use super::Outcome;
 use crate::{Config, LearnerConfig};
@@ -6,7 +6,7 @@ use adjoin::conv::Backbone;
 use adjoin_data::{NodeDataset, Split};
 use std::time::Duration;
 
-/// What training without a learner has given so far. A learner that wants a guide of the same settings, data and
+/// What training without a learned graph has given so far. A learner that wants a guide of the same settings, data and
 /// seed takes it from here instead of training it once more; the weights are the same, to the bit.
 #[derive(Debug, Default)]
 pub struct Guides {
@@ -24,15 +24,16 @@ struct Kept {
 }
 
 impl Guides {
-    /// Keeps the networks of an experiment if nothing but the input graph has guided them.
+    /// Keeps the networks of an experiment if nothing is learned of the graph, and nothing has guided them.
     pub fn keep(&mut self, config: &Config, outcome: &Outcome) {
-        if config.learner != LearnerConfig::None || config.wants_guide() {
+        let given = matches!(config.learner, LearnerConfig::None | LearnerConfig::Dropedge(_));
+        if !given || config.wants_guide() {
             return;
         }
         let record = &outcome.record;
         for (seed, best) in record.seeds.iter().zip(&outcome.best) {
             self.kept.push(Kept {
-                config: config.of_guide(),
+                config: config.as_guide(),
                 fingerprint: record.fingerprint.clone(),
                 split: record.split_hash.clone(),
                 seed: seed.seed,
