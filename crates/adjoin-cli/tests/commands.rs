@@ -146,6 +146,39 @@ fn data_is_listed_described_and_converted() {
 }
 
 #[test]
+fn graphs_are_damaged_and_made_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let fact = |name: &str, key: &str| {
+        let info = succeed(place, &["data", "info", name]);
+        let line = info.lines().find(|line| line.starts_with(key)).unwrap();
+        line[key.len()..].trim().to_string()
+    };
+    let damage = ["data", "convert", "cora", "wrong.npz", "--format", "npz"];
+    succeed(place, &[&damage[..], &["--wrong-edges", "0.5"]].concat());
+    assert_eq!(fact("wrong.npz", "edges"), (5278 + 5278 / 2).to_string());
+    // Half as many edges again, none within a class: two thirds of the share that was.
+    let homophily: f64 = fact("wrong.npz", "homophily").parse().unwrap();
+    let before: f64 = fact("cora", "homophily").parse().unwrap();
+    assert!((homophily - before / 1.5).abs() < 2e-3, "{homophily} {before}");
+    assert_eq!(fact("wrong.npz", "splits"), fact("cora", "splits"));
+    let first = fact("wrong.npz", "fingerprint");
+    let other = ["--wrong-edges", "0.5", "--seed", "1", "--overwrite"];
+    succeed(place, &[&damage[..], &other].concat());
+    assert_ne!(fact("wrong.npz", "fingerprint"), first);
+    let error = fail(place, &[&damage[..], &["--wrong-edges", "-1", "--overwrite"]].concat(), 2);
+    assert!(error.contains("--wrong-edges") || error.contains("-1"), "{error}");
+    fail(place, &[&damage[..], &["--seed", "1", "--overwrite"]].concat(), 2);
+    let made = ["data", "generate", "made", "--format", "csv", "--nodes", "300", "--classes", "3"];
+    succeed(place, &[&made[..], &["--homophily", "0.5"]].concat());
+    assert_eq!(fact("./made", "nodes"), "300");
+    let homophily: f64 = fact("./made", "homophily").parse().unwrap();
+    assert!((0.4..0.6).contains(&homophily), "{homophily}");
+    let error = fail(place, &[&made[..], &["--homophily", "2", "--overwrite"]].concat(), 1);
+    assert!(error.contains("homophily") && error.contains("0 to 1"), "{error}");
+}
+
+#[test]
 fn shells_are_completed() {
     let folder = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {

@@ -1,18 +1,18 @@
 //! `adjoin data`.
 
+mod write;
+
 use crate::{
     failure::{Done, Failure, print},
     table::table,
 };
-use adjoin_data::{
-    Existing, FetchOptions, Locations, Progress, fetch, list, load, points, trajectory,
-    write_csv_folder, write_npz,
-};
-use clap::{Args, Subcommand, ValueEnum};
+use adjoin_data::{FetchOptions, Locations, Progress, fetch, list, load, points, trajectory};
+use clap::{Args, Subcommand};
 use indicatif::{HumanBytes, ProgressBar};
 use std::path::{Path, PathBuf};
+use write::{Convert, Generate};
 
-/// Find, download and convert graphs
+/// Find, download, convert and make up graphs
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -25,6 +25,10 @@ Examples:
   adjoin data fetch pubmed
   adjoin data convert cora ./cora-csv --format csv
       a folder as you would write it for your own graph
+  adjoin data convert cora wrong.npz --format npz --wrong-edges 0.5
+      Cora with half as many edges again, all between classes: what does a learner make of it?
+  adjoin data generate made-up.npz --format npz --nodes 5000 --homophily 0.5
+      a made-up graph whose citations leave their topic half of the time
 
 Your own graph is a folder with nodes.csv (id, label, split if wanted, features) and edges.csv (source, target,
 weight if wanted), a .graphml file, or an .npz file with these arrays:
@@ -60,27 +64,8 @@ enum Action {
         #[arg(long)]
         no_pip: bool,
     },
-    /// Write a dataset in another format
-    Convert {
-        /// A name, or a folder or file
-        name: String,
-        /// The folder (csv) or file (npz) to write
-        out: PathBuf,
-        /// Format to write
-        #[arg(long, value_enum)]
-        format: Format,
-        /// Replace what is there
-        #[arg(long)]
-        overwrite: bool,
-    },
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    /// nodes.csv and edges.csv in a folder
-    Csv,
-    /// One archive of NumPy arrays
-    Npz,
+    Convert(Convert),
+    Generate(Generate),
 }
 
 impl Data {
@@ -95,19 +80,8 @@ impl Data {
             Action::Info { name } if is_points(&name) => points_info(&name, &locations),
             Action::Info { name } => info(&name, &locations),
             Action::Fetch { name, no_pip } => download(&name, no_pip, locations),
-            Action::Convert { name, out, format, overwrite } => {
-                if trajectory::find(&name).is_ok() || points::find(&name).is_ok() {
-                    let what = format!("{name}: only graphs can be converted");
-                    return Err(Failure::Usage(what));
-                }
-                let dataset = load(&name, &locations)?;
-                let existing = if overwrite { Existing::Replace } else { Existing::Refuse };
-                match format {
-                    Format::Csv => write_csv_folder(&dataset, &out, existing)?,
-                    Format::Npz => write_npz(&dataset, &out, existing)?,
-                }
-                print(format!("{}\n", out.display()))
-            }
+            Action::Convert(convert) => convert.run(&locations),
+            Action::Generate(generate) => generate.run(),
         }
     }
 }
