@@ -33,6 +33,7 @@ const FILES: &[(&str, &str)] = presets![
     "citeseer-dgg",
     "pubmed-dgg",
     "citeseer-dgg-gcnii",
+    "citeseer-dgg-gcnii-consistency",
     "pubmed-dgg-gcnii",
     "pubmed-dgg-gcnii-consistency",
     "dgg-sage",
