@@ -94,7 +94,8 @@ pub struct Train {
     /// The first seed; the others follow it
     #[arg(long, value_name = "K", default_value_t = 0)]
     first_seed: u64,
-    /// Which nodes train, choose and test: public, fixed:3, random:7, develop:0 (no test node of the published split), ratio:0.6/0.2/0.2, ...
+    /// Which nodes train, choose and test: public, fixed:3, random:7, develop:0 (no test node of the published split),
+    /// ratio:0.6/0.2/0.2, ...
     /// [default: the one that comes with the data]; of your own trajectories time or scene (parts of
     /// every recording, or whole ones), and how many steps are seen and predicted: scene:8/12
     #[arg(long, value_name = "SPEC")]

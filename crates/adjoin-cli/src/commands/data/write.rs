@@ -49,7 +49,7 @@ pub struct Convert {
     target: Target,
     /// Add so many edges between nodes of different classes, as a fraction of the edges there are: to see what a
     /// learner makes of them
-    #[arg(long, value_name = "FRACTION")]
+    #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
     wrong_edges: Option<f64>,
     /// Seed of the wrong edges
     #[arg(long, value_name = "N", default_value_t = 0, requires = "wrong_edges")]
@@ -86,16 +86,16 @@ pub struct Generate {
     #[arg(long, value_name = "N", default_value_t = GeneratorConfig::default().features)]
     features: usize,
     /// Mean number of edges at a node
-    #[arg(long, value_name = "K", default_value_t = GeneratorConfig::default().degree)]
+    #[arg(long, allow_negative_numbers = true, value_name = "K", default_value_t = GeneratorConfig::default().degree)]
     degree: f64,
     /// Probability that a citation stays within its topic
-    #[arg(long, value_name = "P", default_value_t = GeneratorConfig::default().homophily)]
+    #[arg(long, allow_negative_numbers = true, value_name = "P", default_value_t = GeneratorConfig::default().homophily)]
     homophily: f64,
     /// Probability that a word comes from all words instead of those of the topic
-    #[arg(long, value_name = "P", default_value_t = GeneratorConfig::default().feature_noise)]
+    #[arg(long, allow_negative_numbers = true, value_name = "P", default_value_t = GeneratorConfig::default().feature_noise)]
     feature_noise: f64,
     /// Edges between topics added afterwards, as a fraction of the edges
-    #[arg(long, value_name = "FRACTION", default_value_t = GeneratorConfig::default().wrong_edges)]
+    #[arg(long, allow_negative_numbers = true, value_name = "FRACTION", default_value_t = GeneratorConfig::default().wrong_edges)]
     wrong_edges: f64,
     /// The same seed gives the same graph
     #[arg(long, value_name = "N", default_value_t = GeneratorConfig::default().seed)]
