@@ -53,10 +53,11 @@ impl Axis {
 
     /// The numbers of the grid lines: on their own, or below the marks of a strip.
     fn labels(&self, below: bool) -> String {
-        let digits = (1.0 - self.step.log10()).floor().clamp(0.0, 3.0) as usize;
-        let digits = if self.step >= 1.0 { 0 } else { digits };
+        let digits = (-self.step.log10()).ceil().clamp(0.0, 3.0) as usize;
+        // Long numbers at every line would run into each other.
+        let every = if digits >= 2 { 2 } else { 1 };
         let y = if below { 45 } else { 13 };
-        self.ticks().fold(String::new(), |mut out, t| {
+        self.ticks().step_by(every).fold(String::new(), |mut out, t| {
             let x = self.at(t);
             let _ = write!(
                 out,
@@ -339,4 +340,22 @@ pub fn maybe_percent(value: Option<f64>) -> String {
 /// A table cell's number of things, `10 556`.
 pub fn number(n: usize) -> String {
     text::thousands(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_an_axis_have_the_digits_of_its_step_and_room() {
+        let labels = |low, high, step| {
+            let labels = Axis { low, high, step }.labels(false);
+            let shown = labels.split('<').filter_map(|part| Some(part.split_once('>')?.1));
+            shown.filter(|text| !text.is_empty()).map(String::from).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(0.33, 0.38, 0.01), ["0.33", "0.35", "0.37"]);
+        assert_eq!(labels(0.3, 0.312, 0.002), ["0.300", "0.304", "0.308", "0.312"]);
+        assert_eq!(labels(81.0, 82.5, 0.5), ["81.0", "81.5", "82.0", "82.5"]);
+        assert_eq!(labels(50.0, 70.0, 10.0), ["50", "60", "70"]);
+    }
 }
