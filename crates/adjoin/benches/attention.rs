@@ -1,7 +1,7 @@
 //! Fused attention at the size of Cora: 2708 nodes, 13264 edges with self-loops.
 
 use adjoin::{
-    graph::{Csr, SelfLoops},
+    Csr, SelfLoops,
     kernels::{
         attention::{Inputs, Settings, backward, forward},
         random::Key,

@@ -1,7 +1,7 @@
 //! EdgeConv on 8 clouds of 1024 points, 20 neighbours each, 64 to 64 channels.
 
 use adjoin::{
-    graph::{Csr, SelfLoops},
+    Csr, SelfLoops,
     kernels::{edgeconv as kernel, random::Key},
     ops::edgeconv,
 };

@@ -1,6 +1,6 @@
 //! Exact k nearest neighbours, k = 20: `cargo bench -p adjoin --bench knn`.
 
-use adjoin::graph::Batch;
+use adjoin::Batch;
 use adjoin::kernels::knn::{Metric, nearest};
 use adjoin::kernels::random::Key;
 use divan::Bencher;

@@ -1,7 +1,7 @@
 //! Complete candidates: log mass forward and backward, with noise and the 64 best of each row.
 
 use adjoin::{
-    graph::Batch,
+    Batch,
     kernels::random::{Key, PairNoise},
     ops::{StreamScorer, log_mass_and_top, top_candidates},
 };

@@ -1,6 +1,6 @@
 //! Scenes of different sizes in one batch: the generator makes a graph for each of them.
 use adjoin::{
-    Batch, CandidateRule, Csr, DggConfig, Features, GraphInput, Key, Learner, Pass,
+    Batch, CandidateRule, Csr, DggConfig, Features, GraphInput, GraphLearner, Key, Pass,
     dgg::{DegreeConfig, DegreeRule},
 };
 use burn::tensor::{Device, Tensor, TensorData};

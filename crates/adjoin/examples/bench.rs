@@ -2,8 +2,8 @@
 //!
 //! `bench/compare.py` runs this beside the references; `bench/README.md` says what both share.
 use adjoin::{
-    Adjacency, Batch, CandidateRule, Csr, DggConfig, Features, GraphInput, Key, Learner, Metric,
-    Pass, Prepared, SelfLoops, SparseFeatures,
+    Adjacency, Batch, CandidateRule, Csr, DggConfig, Features, GraphInput, GraphLearner, Key,
+    Metric, Pass, Prepared, SelfLoops, SparseFeatures,
     conv::{Backbone, BackboneConfig, BackboneKind, Conv},
     dgg::{
         DegreeConfig, DegreeRule, EncoderConfig, SampleConfig, SampleForm, Score, ScorerConfig,

@@ -1,6 +1,8 @@
 //! A two-layer GCN in Burn, before and after it learns its own neighbourhoods.
 use adjoin::conv::{Conv, Gcn, GcnConfig};
-use adjoin::{Adjacency, Batch, Csr, Dgg, DggConfig, Features, GraphInput, Key, Learner, Pass};
+use adjoin::{
+    Adjacency, Batch, Csr, Dgg, DggConfig, Features, GraphInput, GraphLearner, Key, Pass,
+};
 use burn::nn::loss::CrossEntropyLossConfig;
 use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::{Device, Int, Tensor, activation::relu};

@@ -12,7 +12,7 @@
 //! gives a graph whose weights carry gradients:
 //!
 //! ```
-//! use adjoin::{Adjacency, Batch, Csr, DggConfig, Features, GraphInput, Key, Learner, Pass, SelfLoops};
+//! use adjoin::{Adjacency, Batch, Csr, DggConfig, Features, GraphInput, GraphLearner, Key, Pass, SelfLoops};
 //! use adjoin::conv::{Conv, GcnConfig};
 //! use burn::tensor::{Device, Distribution, Tensor};
 //!
@@ -42,13 +42,15 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`graph`] | [`Csr`] topology, [`Adjacency`] (topology + weights), [`Features`], [`Candidates`], [`Batch`] |
-//! | [`dgg`] | encoder, scorer, samples, degree estimator, selector, and [`Dgg`] that joins them |
-//! | [`learner`] | the trait [`Learner`], and simpler learners: the graph as it is, k nearest, DropEdge, DGM |
-//! | [`conv`] | GCN, GraphSAGE, GAT, GCNII, EdgeConv behind one trait, and networks of them |
-//! | [`loss`] | losses on learned graphs: intermediate, reinforced, low rank, sparsity; consistency over draws |
-//! | [`ops`] | the kernels as differentiable Burn operations |
+//! | [`topology`] | [`Csr`], [`Batch`], [`Candidates`]: indices alone |
 //! | [`kernels`] | plain-slice CPU kernels, forward and backward side by side |
+//! | [`ops`] | the kernels as differentiable Burn operations |
+//! | [`graph`] | [`Adjacency`] (topology + weights), [`Features`], [`GraphInput`] |
+//! | [`nn`] | the trait [`GraphLearner`], linear maps, the node encoder |
+//! | [`conv`] | GCN, GraphSAGE, GAT, GCNII, EdgeConv behind one trait, and networks of them |
+//! | [`loss`] | losses on learned graphs: intermediate, REINFORCE, low rank, sparsity; consistency over draws |
+//! | [`dgg`] | scorer, samples, degree estimator, selector, and [`Dgg`] that joins them |
+//! | [`learner`] | simpler learners: the graph as it is, k nearest, DropEdge, DGM |
 //!
 //! # Three habits
 //!
@@ -69,19 +71,17 @@ pub mod graph;
 pub mod kernels;
 pub mod learner;
 pub mod loss;
+pub mod nn;
 pub mod ops;
+pub mod topology;
 
 mod error;
-mod linear;
 mod pass;
 
 pub use dgg::{Dgg, DggConfig};
 pub use error::{Error, Result};
-pub use graph::{
-    Adjacency, Batch, CandidateInputs, CandidateRule, Candidates, Csr, Features, GraphInput,
-    Normalisation, Prepared, SelfLoops, SparseFeatures,
-};
-pub use kernels::{knn::Metric, random::Key};
-pub use learner::{EdgeScores, LearnedGraph, Learner};
-pub use linear::{Linear, LinearConfig, Start};
+pub use graph::{Adjacency, Features, GraphInput, Prepared, SparseFeatures};
+pub use kernels::{normalise::Normalisation, random::Key};
+pub use nn::{EdgeScores, GraphLearner, LearnedGraph, Linear, LinearConfig, Start};
 pub use pass::Pass;
+pub use topology::{Batch, CandidateRule, Candidates, Csr, Metric, SelfLoops};

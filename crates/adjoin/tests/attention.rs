@@ -3,8 +3,7 @@
 mod common;
 
 use adjoin::{
-    Error,
-    graph::{Csr, SelfLoops},
+    Csr, Error, SelfLoops,
     kernels::random::Key,
     ops::{Attention, attention},
 };

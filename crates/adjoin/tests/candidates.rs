@@ -1,16 +1,21 @@
 //! Candidates against definitions that look at everything.
 
-use adjoin::Error;
-use adjoin::graph::candidates::{approximate_pagerank, pagerank_neighbours};
-use adjoin::graph::{Batch, CandidateInputs, CandidateRule, Candidates, Csr, SelfLoops};
-use adjoin::kernels::knn::Metric;
-use adjoin::kernels::random::Key;
+use adjoin::{
+    Batch, CandidateRule, Candidates, Csr, Error, Key, Metric, SelfLoops, ops,
+    topology::{approximate_pagerank, pagerank_neighbours},
+};
+use burn::tensor::{Device, Tensor, TensorData};
 use proptest::prelude::*;
 
 fn graph(nodes: usize, edges: &[(u32, u32)]) -> Csr {
     let edges = edges.iter().map(|&(i, j)| (i % nodes.max(1) as u32, j % nodes.max(1) as u32));
     let edges: Vec<_> = if nodes == 0 { Vec::new() } else { edges.collect() };
     Csr::from_edges(nodes, nodes, edges, SelfLoops::Keep).unwrap()
+}
+
+fn points(values: &[f32], width: usize) -> Tensor<2> {
+    let data = TensorData::new(values.to_vec(), [values.len() / width, width]);
+    Tensor::from_data(data, &Device::flex())
 }
 
 fn pairs(candidates: &Candidates) -> Csr {
@@ -154,16 +159,14 @@ proptest! {
             rule(vec![CandidateRule::InputEdges, CandidateRule::Nearest { k, metric: Metric::Euclidean }]),
         ];
         for rule in rules {
-            let inputs = CandidateInputs { graph: Some(&whole), features: Some((&x[..], 4)), batch: &batch };
-            let joint = rule.build(&inputs).unwrap();
+            let all = points(&x, 4);
+            let joint = ops::candidates(&rule, Some(&whole), Some(&all), &batch).unwrap();
             prop_assert_eq!(joint.nodes(), batch.nodes());
             let pieces = pairs(&joint).split(&batch).unwrap();
             for ((range, graph), piece) in batch.ranges().zip(&graphs).zip(pieces) {
-                let own = &x[range.start * 4..range.end * 4];
+                let own = points(&x[range.start * 4..range.end * 4], 4);
                 let single = Batch::single(range.len());
-                let inputs =
-                    CandidateInputs { graph: Some(graph), features: Some((own, 4)), batch: &single };
-                let alone = rule.build(&inputs).unwrap();
+                let alone = ops::candidates(&rule, Some(graph), Some(&own), &single).unwrap();
                 prop_assert_eq!(&pairs(&alone), &piece);
                 prop_assert_eq!(alone.total(), piece.edges() as u64);
                 prop_assert!((0..piece.rows()).all(|i| piece.find(i, i as u32).is_none()));
@@ -224,10 +227,9 @@ fn unions_join_and_complete_wins() {
 #[test]
 fn rules_say_what_is_missing_or_out_of_range() {
     let batch = Batch::of_sizes([2, 2]);
-    let bare = CandidateInputs::<f32> { graph: None, features: None, batch: &batch };
     let nearest = |k| CandidateRule::Nearest { k, metric: Metric::Euclidean };
     let pagerank = |alpha, k| CandidateRule::PageRank { alpha, k };
-    let fail = |rule: CandidateRule| rule.build(&bare).unwrap_err();
+    let fail = |rule: CandidateRule| ops::candidates(&rule, None, None, &batch).unwrap_err();
     for rule in [CandidateRule::InputEdges, CandidateRule::Hops { r: 1 }, pagerank(0.1, 3)] {
         assert!(matches!(fail(rule), Error::NoInputGraph(_)));
     }
@@ -240,17 +242,19 @@ fn rules_say_what_is_missing_or_out_of_range() {
     }
     assert!(matches!(fail(CandidateRule::Union(vec![])), Error::Setting { name: "union", .. }));
     let crossing = graph(4, &[(0, 1), (1, 3)]);
-    let inputs = CandidateInputs::<f32> { graph: Some(&crossing), ..bare };
-    let refused = CandidateRule::InputEdges.build(&inputs).unwrap_err();
+    let edges = |graph| ops::candidates(&CandidateRule::InputEdges, Some(graph), None, &batch);
+    let refused = edges(&crossing).unwrap_err();
     assert_eq!(refused, Error::BetweenGraphs { entry: 1, row: 1, column: 3 });
     let small = graph(3, &[]);
-    let inputs = CandidateInputs::<f32> { graph: Some(&small), ..bare };
-    assert!(matches!(CandidateRule::InputEdges.build(&inputs), Err(Error::Shape { .. })));
-    let nan = [0.0, 0.0, f32::NAN, 0.0];
-    let inputs = CandidateInputs { features: Some((&nan[..], 1)), ..bare };
-    assert!(matches!(nearest(1).build(&inputs), Err(Error::NotFinite { row: 2, column: 0, .. })));
+    assert!(matches!(edges(&small), Err(Error::Shape { .. })));
+    let nan = points(&[0.0, 0.0, f32::NAN, 0.0], 1);
+    let refused = ops::candidates(&nearest(1), None, Some(&nan), &batch);
+    assert!(matches!(refused, Err(Error::NotFinite { row: 2, column: 0, .. })));
     let all = CandidateRule::Union(vec![nearest(1), CandidateRule::Complete]);
-    assert_eq!(all.build(&bare).unwrap(), Candidates::Complete(batch.clone()));
+    assert_eq!(
+        ops::candidates(&all, None, None, &batch).unwrap(),
+        Candidates::Complete(batch.clone())
+    );
     let rectangular = Csr::empty(2, 3);
     assert!(Candidates::input_edges(&rectangular).is_err());
     assert!(Candidates::hops(&rectangular, 1).is_err());

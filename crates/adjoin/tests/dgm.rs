@@ -6,7 +6,7 @@ mod common;
 mod model;
 
 use adjoin::{
-    Batch, Csr, EdgeScores, Error, Features, GraphInput, Key, LearnedGraph, Learner, Pass,
+    Batch, Csr, EdgeScores, Error, Features, GraphInput, GraphLearner, Key, LearnedGraph, Pass,
     dgg::EncoderConfig,
     learner::{Dgm, DgmConfig},
     loss::{Baseline, reinforce},

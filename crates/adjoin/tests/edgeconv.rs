@@ -3,8 +3,7 @@
 mod common;
 
 use adjoin::{
-    Error, Result,
-    graph::Csr,
+    Csr, Error, Result,
     ops::{edgeconv, edgeconv_extremes, edgeconv_normalise, edgeconv_statistics},
 };
 use burn::tensor::Tensor;

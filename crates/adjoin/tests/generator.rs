@@ -15,8 +15,8 @@ mod randomness;
 mod selection;
 
 use adjoin::{
-    Adjacency, Batch, CandidateRule, Csr, Dgg, DggConfig, GraphInput, Key, LearnedGraph, Learner,
-    Pass, SelfLoops,
+    Adjacency, Batch, CandidateRule, Csr, Dgg, DggConfig, GraphInput, GraphLearner, Key,
+    LearnedGraph, Pass, SelfLoops,
     dgg::{DegreeConfig, DegreeRule, EncoderConfig, ScorerConfig},
 };
 use burn::tensor::Tensor;

@@ -1,5 +1,7 @@
 //! Operations, convolutions, losses and the generator against vectors made with PyTorch.
 
+mod common;
+
 #[path = "common/file.rs"]
 mod file;
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use adjoin::{Error, graph::Csr, kernels::random::Key, ops::nuclear};
+use adjoin::{Csr, Error, Key, ops::nuclear};
 use common::*;
 
 const KEY: Key = Key::new(17);

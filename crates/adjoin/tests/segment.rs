@@ -2,7 +2,7 @@
 
 mod common;
 
-use adjoin::{Error, Result, graph::Csr, ops::*};
+use adjoin::{Csr, Error, Result, ops::*};
 use burn::tensor::Tensor;
 use common::*;
 

@@ -1,8 +1,7 @@
 //! Complete candidates as a stream, against the dense formulas.
 
 use adjoin::{
-    Error,
-    graph::{Batch, Csr},
+    Batch, Csr, Error,
     kernels::random::{Key, PairNoise},
     ops::{StreamScorer, extend_top, log_mass, log_mass_and_top, top_candidates},
 };

@@ -3,7 +3,7 @@
 mod common;
 
 use adjoin::{
-    Adjacency, Batch, Csr, Error, Features, GraphInput, Learner, Pass,
+    Batch, Csr, Error, Features, GraphInput, GraphLearner, Pass,
     conv::EdgeWeighting,
     kernels::selector::Step,
     learner::DilatedConfig,
@@ -43,11 +43,23 @@ fn inputs(rows: usize, columns: usize, degree: usize, width: usize) -> Inputs {
 impl Inputs {
     fn run(&self, form: EdgeWeighting, t: &[Tensor<1>]) -> Tensor<2> {
         let (rows, columns) = (self.topology.rows(), self.topology.columns());
-        let graph = Adjacency::new(self.topology.clone(), t[2].clone()).unwrap();
         let (p, q) =
             (t[0].clone().reshape([columns, self.width]), t[1].clone().reshape([rows, self.width]));
         let statistics = t[3].clone().reshape([2, self.width]);
-        ops::edgeconv_weighted(&graph, form, &p, &q, &statistics, &t[4], &t[5], SLOPE, EPS).unwrap()
+        let (topology, weights) = (&self.topology, &t[2]);
+        let y = ops::edgeconv_weighted(
+            topology,
+            weights,
+            form,
+            &p,
+            &q,
+            &statistics,
+            &t[4],
+            &t[5],
+            SLOPE,
+            EPS,
+        );
+        y.unwrap()
     }
 
     /// Every message by itself, then the rectifier, then the maximum.
@@ -111,7 +123,7 @@ fn the_choice_and_the_size_of_a_neighbourhood_receive_gradients() {
     let step = Step { lambda: 1.0, shift: 0.5, hard: false };
     for form in FORMS {
         let layer = |e: &Tensor<1>, k: &Tensor<1>| {
-            let (graph, _) = ops::select(&pairs, e, k, step).unwrap();
+            let (graph, _) = selected(ops::select(&pairs, e, k, step));
             let chosen =
                 Inputs { topology: graph.topology().clone(), width, values: inputs.values.clone() };
             let mut t = inputs.values.each_ref().map(|v| tensor(v, [v.len()]));
@@ -146,11 +158,11 @@ fn weights_of_one_change_nothing_and_of_nothing_take_an_edge_out() {
     // A far too good neighbour of weight 0 does not win, and a row of weight 0 stays a number.
     let topology = Csr::new(2, vec![0, 2, 3], vec![0, 1, 1]).unwrap();
     let vector = |v: &[f64]| tensor(v, [v.len()]);
-    let graph = Adjacency::new(topology, vector(&[0.5, 0.0, 0.0])).unwrap();
     let (p, q) = (tensor(&[1.0, 9.0], [2, 1]), tensor(&[0.0, 0.0], [2, 1]));
     let statistics = tensor(&[0.0, 1.0], [2, 1]);
     let y = ops::edgeconv_weighted(
-        &graph,
+        &topology,
+        &vector(&[0.5, 0.0, 0.0]),
         EdgeWeighting::Shifted,
         &p,
         &q,

@@ -1,7 +1,14 @@
 //! The four networks that learners are compared on.
 
 use super::{Conv, Gat, GatConfig, Gcn, GcnConfig, GcnII, GcnIIConfig, Sage, SageConfig};
-use crate::{Adjacency, Error, Features, Key, Linear, LinearConfig, Pass, Result, ops};
+use crate::{
+    Error, Result,
+    graph::{Adjacency, Features},
+    kernels::random::Key,
+    nn::{Linear, LinearConfig},
+    ops,
+    pass::Pass,
+};
 use burn::{
     module::Module,
     tensor::{Device, Tensor, activation},

@@ -6,7 +6,14 @@
 
 use super::Conv;
 pub use crate::kernels::weighted_edgeconv::EdgeWeighting;
-use crate::{Adjacency, Features, Key, Linear, LinearConfig, Pass, Result, Start, ops};
+use crate::{
+    Result,
+    graph::{Adjacency, Features},
+    kernels::random::Key,
+    nn::{Linear, LinearConfig, Start},
+    ops,
+    pass::Pass,
+};
 use burn::{
     module::{Module, Param, RunningState},
     tensor::{Device, Tensor},
@@ -132,7 +139,8 @@ impl Conv for EdgeConv {
                 ops::edgeconv_normalise(topology, &m, &statistics, &scale, &shift, slope, epsilon)
             }
             None => ops::edgeconv_weighted(
-                graph,
+                topology,
+                graph.weights(),
                 self.weighting,
                 &p,
                 &q,

@@ -6,8 +6,12 @@
 
 use super::Conv;
 use crate::{
-    Adjacency, Features, Key, Linear, LinearConfig, Normalisation, Pass, Result, Start,
+    Result,
+    graph::{Adjacency, Features},
+    kernels::{normalise::Normalisation, random::Key},
+    nn::{Linear, LinearConfig, Start},
     ops::{self, Attention},
+    pass::Pass,
 };
 use burn::{
     module::{Module, Param},

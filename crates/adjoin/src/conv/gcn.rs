@@ -1,7 +1,13 @@
 //! GCN (Kipf and Welling, 2017): `Y = D^-1/2 (A + I) D^-1/2 X W + b`.
 
 use super::Conv;
-use crate::{Adjacency, Features, Key, Linear, LinearConfig, Normalisation, Pass, Result};
+use crate::{
+    Result,
+    graph::{Adjacency, Features},
+    kernels::{normalise::Normalisation, random::Key},
+    nn::{Linear, LinearConfig},
+    pass::Pass,
+};
 use burn::{
     module::Module,
     tensor::{Device, Tensor},

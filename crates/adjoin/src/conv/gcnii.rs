@@ -3,7 +3,12 @@
 
 use super::Conv;
 use crate::{
-    Adjacency, Error, Features, Key, Normalisation, Pass, Result, Start, linear::identity,
+    Error, Result,
+    graph::{Adjacency, Features},
+    kernels::{normalise::Normalisation, random::Key},
+    nn::Start,
+    ops::identity,
+    pass::Pass,
 };
 use burn::{
     module::{Module, Param},

@@ -1,7 +1,7 @@
 //! Graph convolutions: from node features and a weighted graph to node features.
 //!
 //! All of them take the graph as an [`Adjacency`], whose weights may be learned, and pass gradients
-//! to those weights; any of them works with any [`Learner`](crate::Learner).
+//! to those weights; any of them works with any [`GraphLearner`](crate::nn::GraphLearner).
 
 mod backbone;
 mod edgeconv;
@@ -17,7 +17,11 @@ pub use gcn::{Gcn, GcnConfig};
 pub use gcnii::{GcnII, GcnIIConfig};
 pub use sage::{Sage, SageConfig};
 
-use crate::{Adjacency, Features, Pass, Result};
+use crate::{
+    Result,
+    graph::{Adjacency, Features},
+    pass::Pass,
+};
 use burn::tensor::Tensor;
 
 /// One graph convolution.

@@ -2,7 +2,13 @@
 //! `y_i = x_i W_self + (sum_j a_ij x_j / sum_j a_ij) W_neighbours + b`.
 
 use super::Conv;
-use crate::{Adjacency, Error, Features, Key, Linear, LinearConfig, Normalisation, Pass, Result};
+use crate::{
+    Error, Result,
+    graph::{Adjacency, Features},
+    kernels::{normalise::Normalisation, random::Key},
+    nn::{Linear, LinearConfig},
+    pass::Pass,
+};
 use burn::{
     module::Module,
     tensor::{Device, Tensor},

@@ -1,9 +1,12 @@
 //! Agreement of beliefs: `log p_ij + gamma log <b_i, b_j>`.
 
 use crate::{
-    Csr, Error, GraphInput, Result, Start,
+    Error, Result,
+    graph::GraphInput,
     kernels::{pairs::Similarity, random::Key},
+    nn::Start,
     ops,
+    topology::Csr,
 };
 use burn::{
     module::{Module, Param},

@@ -1,8 +1,8 @@
 //! Edges that are added to the input graph before the generator chooses among them.
 
 use crate::{
-    Adjacency, GraphInput, Learner, Pass, Result,
-    learner::{KnnConfig, PageRankConfig},
+    Result,
+    graph::{Adjacency, GraphInput, KnnConfig, PageRankConfig},
 };
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +20,9 @@ pub enum Augment {
 impl Augment {
     /// The joined graph; no gradient flows.
     pub(super) fn join(&self, input: &GraphInput) -> Result<Adjacency> {
-        let learned = match self {
-            Self::Nearest(config) => config.init()?.learn(input, Pass::evaluate())?,
-            Self::Pagerank(config) => config.init()?.learn(input, Pass::evaluate())?,
-        };
-        Ok(learned.adjacency)
+        match self {
+            Self::Nearest(config) => config.build(input),
+            Self::Pagerank(config) => config.build(input),
+        }
     }
 }

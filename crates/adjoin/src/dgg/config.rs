@@ -5,8 +5,9 @@ use super::{
     Score, ScorerConfig,
 };
 use crate::{
-    CandidateRule, Error, Result,
+    Error, Result,
     kernels::{random::Key, selector::Step},
+    topology::CandidateRule,
 };
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};

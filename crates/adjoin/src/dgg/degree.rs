@@ -2,7 +2,12 @@
 
 use super::scorer::beside;
 use crate::{
-    Batch, Csr, Error, Linear, LinearConfig, Pass, Result, Start, kernels::random::Key, ops,
+    Error, Result,
+    kernels::random::Key,
+    nn::{Linear, LinearConfig, Start},
+    ops,
+    pass::Pass,
+    topology::{Batch, Csr},
 };
 use burn::{
     module::Module,

@@ -5,11 +5,13 @@ use super::{
     SampleForm, Scorer, SelfLoopRule, scorer::NodeLevel,
 };
 use crate::{
-    Adjacency, Batch, Candidates, Csr, EdgeScores, Error, GraphInput, LearnedGraph, Learner, Pass,
-    Prepared, Result, SelfLoops,
-    graph::positions_in,
+    Error, Result,
+    graph::{Adjacency, GraphInput, Prepared},
     kernels::random::PairNoise,
+    nn::{EdgeScores, GraphLearner, LearnedGraph},
     ops::{self, StreamScorer},
+    pass::Pass,
+    topology::{Batch, Candidates, Csr, SelfLoops},
 };
 use burn::{
     module::Module,
@@ -52,7 +54,7 @@ struct Shared<'a> {
     degrees: Option<InputDegrees>,
 }
 
-impl Learner for Dgg {
+impl GraphLearner for Dgg {
     fn learn(&self, input: &GraphInput, pass: Pass) -> Result<LearnedGraph> {
         let mut graphs = self.sample(input, pass, 1)?;
         Ok(graphs.remove(0))
@@ -134,7 +136,7 @@ impl Dgg {
         }
         let graph = graph.ok_or(Error::NoInputGraph("a scorer with edge features"))?;
         graph.topology().same_shape("pairs to score", pairs)?;
-        let positions = positions_in(graph.topology(), pairs);
+        let positions = pairs.positions_in(graph.topology());
         let extra = EdgeFeatures {
             weights: ops::take(graph.weights(), positions, 0.0)?,
             degrees: InputDegrees::new(graph.topology(), batch, latent)?.standardised(),
@@ -183,7 +185,7 @@ impl Dgg {
         let sample = &self.config.sample;
         let mut perturbed = sample.perturb(log_scores.clone(), pairs, pass.child(1))?;
         if let (true, Some(input)) = (self.config.keep_weights, shared.input.graph) {
-            let positions = positions_in(input.topology(), pairs);
+            let positions = pairs.positions_in(input.topology());
             let given = ops::take(input.weights(), positions, 1.0)?;
             perturbed = perturbed + given.clamp_min(LEAST_WEIGHT).log();
         }
@@ -278,7 +280,8 @@ impl Dgg {
         pass: Pass,
     ) -> Result<LearnedGraph> {
         let step = self.config.selector.step();
-        let (mut graph, _) = ops::select(&scores.pairs, &e, &k, step)?;
+        let selected = ops::select(&scores.pairs, &e, &k, step)?;
+        let mut graph = Adjacency::new(selected.topology, selected.weights)?;
         if step.hard && !pass.has_noise() {
             // Without a gradient to carry, edges of weight 0 have no purpose.
             let weights = ops::to_f64("weights", graph.weights())?;

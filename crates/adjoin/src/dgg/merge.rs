@@ -1,6 +1,6 @@
 //! What becomes of the input graph.
 
-use crate::{Adjacency, Error, Result, Start, kernels::random::Key};
+use crate::{Error, Result, graph::Adjacency, kernels::random::Key, nn::Start};
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor, activation::softplus},

@@ -15,17 +15,16 @@ mod agreement;
 mod augment;
 mod config;
 mod degree;
-mod encoder;
 mod generator;
 mod merge;
 mod sample;
 mod scorer;
 
+pub use crate::nn::{Encoder, EncoderConfig};
 pub use agreement::Agreement;
 pub use augment::Augment;
 pub use config::{DggConfig, SelectorConfig, SelfLoopRule};
 pub use degree::{DegreeConfig, DegreeEstimator, DegreeRule, InputDegrees};
-pub use encoder::{Encoder, EncoderConfig};
 pub use generator::Dgg;
 pub use merge::{Merge, MergeRule};
 pub use sample::{SampleConfig, SampleForm};

@@ -1,6 +1,6 @@
 //! Edge samples `e_ij`: the scores after noise (the paper's Eq. 7).
 
-use crate::{Csr, Pass, Result, ops};
+use crate::{Result, ops, pass::Pass, topology::Csr};
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,12 @@
 //! Edge scores `p_ij` in (0, 1]: how relevant j is to i.
 
-use super::encoder::SLOPE;
 use crate::{
-    Csr, Features, Linear, LinearConfig, Result, Start,
+    Result,
+    graph::Features,
     kernels::{pairs::Similarity, random::Key},
+    nn::{Linear, LinearConfig, SLOPE, Start},
     ops::{self, PairNetwork},
+    topology::Csr,
 };
 use burn::{
     module::{Module, Param},

@@ -1,22 +1,13 @@
 //! Topology with differentiable weights.
 
-use super::{Csr, SelfLoops};
-use crate::{Error, Result, linear::identity, ops};
+use crate::{
+    Error, Result,
+    kernels::normalise::Normalisation,
+    ops::{self, identity},
+    topology::{ABSENT, Csr, SelfLoops},
+};
 use burn::tensor::{Tensor, TensorCreationOptions};
 use std::sync::{Arc, Mutex};
-
-/// How a weighted graph is scaled before it is used, `d_i` being the row sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Normalisation {
-    /// `D^-1/2 A D^-1/2`.
-    #[default]
-    Symmetric,
-    /// `D^-1 A`: rows sum to one.
-    Row,
-    /// Not at all.
-    None,
-}
 
 /// A weighted graph: topology, and one differentiable weight per edge.
 ///
@@ -103,7 +94,7 @@ impl Adjacency {
         if topology == self.topology {
             return Ok(self.clone());
         }
-        let positions = positions_in(&self.topology, &topology);
+        let positions = topology.positions_in(&self.topology);
         let weights = ops::take(&self.weights, positions, 1.0)?;
         Ok(Self { topology, weights, uniform: self.uniform, prepared: Arc::default() })
     }
@@ -147,11 +138,12 @@ impl Adjacency {
     pub fn symmetrised(&self) -> Result<Self> {
         let reverse = self.topology.transposed();
         let topology = self.topology.union(&reverse)?;
-        let forward = ops::take(&self.weights, positions_in(&self.topology, &topology), 0.0)?;
+        let forward = ops::take(&self.weights, topology.positions_in(&self.topology), 0.0)?;
         let entries = &self.topology.transpose().entries;
-        let backward: Vec<u32> = positions_in(&reverse, &topology)
+        let backward: Vec<u32> = topology
+            .positions_in(&reverse)
             .into_iter()
-            .map(|at| entries.get(at as usize).copied().unwrap_or(ops::ABSENT))
+            .map(|at| entries.get(at as usize).copied().unwrap_or(ABSENT))
             .collect();
         let backward = ops::take(&self.weights, backward, 0.0)?;
         Self::new(topology, (forward + backward) * 0.5)
@@ -164,8 +156,8 @@ impl Adjacency {
     pub fn plus(&self, other: &Self) -> Result<Self> {
         let topology = self.topology.union(&other.topology)?;
         Error::same_type("sum of graphs", self.weights.dtype(), other.weights.dtype())?;
-        let own = ops::take(&self.weights, positions_in(&self.topology, &topology), 0.0)?;
-        let others = ops::take(&other.weights, positions_in(&other.topology, &topology), 0.0)?;
+        let own = ops::take(&self.weights, topology.positions_in(&self.topology), 0.0)?;
+        let others = ops::take(&other.weights, topology.positions_in(&other.topology), 0.0)?;
         Self::new(topology, own + others)
     }
 
@@ -201,20 +193,6 @@ impl Adjacency {
     pub fn to_dense(&self) -> Result<Tensor<2>> {
         self.aggregate(&identity(self.topology.columns(), &self.weights))
     }
-}
-
-/// For every edge of `outer`, its position in `inner`, or [`ops::ABSENT`].
-pub(crate) fn positions_in(inner: &Csr, outer: &Csr) -> Vec<u32> {
-    let mut positions = Vec::with_capacity(outer.edges());
-    for i in 0..outer.rows() {
-        let mut own = inner.range(i).peekable();
-        for &j in outer.row(i) {
-            while own.next_if(|&at| inner.indices()[at] < j).is_some() {}
-            let found = own.next_if(|&at| inner.indices()[at] == j);
-            positions.push(found.map_or(ops::ABSENT, |at| at as u32));
-        }
-    }
-    positions
 }
 
 fn lock(kept: &Prepared) -> std::sync::MutexGuard<'_, Vec<((Normalisation, bool), Adjacency)>> {

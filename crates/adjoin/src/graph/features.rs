@@ -1,7 +1,11 @@
 //! Node features, dense or sparse.
 
-use super::Csr;
-use crate::{Error, Pass, Result, linear::identity, ops};
+use crate::{
+    Error, Result,
+    ops::{self, identity},
+    pass::Pass,
+    topology::Csr,
+};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 /// Features of nodes that are mostly zero (bags of words): never densified.

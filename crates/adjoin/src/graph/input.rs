@@ -1,7 +1,10 @@
 //! What learners are given.
 
-use super::{Adjacency, Batch, Candidates, Csr, Features};
-use crate::{Error, Result};
+use super::{Adjacency, Features};
+use crate::{
+    Error, Result,
+    topology::{Batch, Candidates, Csr},
+};
 use burn::tensor::Tensor;
 
 /// The nodes, and what is known of their graph.

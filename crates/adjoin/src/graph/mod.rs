@@ -1,16 +1,13 @@
-//! Graphs: topology, weights, features, candidates, batches.
+//! Graphs with differentiable weights, features of their nodes, and what learners are given.
 
 mod adjacency;
-mod batch;
-pub mod candidates;
-pub(crate) mod csr;
 mod features;
 mod input;
+mod knn;
+mod pagerank;
 
-pub(crate) use adjacency::positions_in;
-pub use adjacency::{Adjacency, Normalisation};
-pub use batch::Batch;
-pub use candidates::{CandidateInputs, CandidateRule, Candidates};
-pub use csr::{Csr, SelfLoops, Transpose};
+pub use adjacency::Adjacency;
 pub use features::{Features, SparseFeatures};
 pub use input::{GraphInput, Prepared};
+pub use knn::{KnnConfig, KnnWeights};
+pub use pagerank::PageRankConfig;

@@ -15,7 +15,7 @@ use super::{
     segment::softmax_block,
     vectorise,
 };
-use crate::graph::Csr;
+use crate::topology::Csr;
 use std::ops::Range;
 
 /// Heads, slope and dropout of an attention layer.

@@ -7,7 +7,7 @@ use super::{
     rows::{for_row_blocks, sum_blocks, zeros},
     vectorise,
 };
-use crate::graph::Csr;
+use crate::topology::Csr;
 use std::ops::Range;
 
 /// The channel-wise parameters.

@@ -9,7 +9,7 @@ use super::{
     Real,
     rows::{for_row_blocks, zeros},
 };
-use crate::graph::Csr;
+use crate::topology::Csr;
 
 /// The average of the neighbouring edges' embeddings, `[edges, width]`; 0 for an edge without
 /// neighbours.

@@ -12,7 +12,7 @@ use super::{
     rows::{for_row_blocks, sum_blocks, zeros},
     vectorise,
 };
-use crate::graph::Csr;
+use crate::topology::Csr;
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -8,7 +8,7 @@ use super::{
     rows::{for_row_blocks, sum_blocks, zeros},
     vectorise,
 };
-use crate::graph::Batch;
+use crate::topology::Batch;
 use rayon::prelude::*;
 use std::ops::Range;
 

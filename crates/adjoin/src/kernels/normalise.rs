@@ -4,7 +4,21 @@
 //! not positive has `s = 0`: its edges get weight 0 and no gradient, never NaN.
 
 use super::{Real, rows::zeros};
-use crate::graph::{Csr, Normalisation};
+use crate::topology::Csr;
+use serde::{Deserialize, Serialize};
+
+/// How a weighted graph is scaled before it is used, `d_i` being the row sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Normalisation {
+    /// `D^-1/2 A D^-1/2`.
+    #[default]
+    Symmetric,
+    /// `D^-1 A`: rows sum to one.
+    Row,
+    /// Not at all.
+    None,
+}
 
 /// What the backward pass needs: row sums and scale factors.
 pub struct Degrees<T> {

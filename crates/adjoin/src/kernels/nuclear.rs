@@ -6,7 +6,7 @@ use super::{
     rows::{axpy, for_row_blocks, sum_blocks, zeros},
     spmm, vectorise,
 };
-use crate::graph::Csr;
+use crate::topology::Csr;
 use std::ops::Range;
 
 /// Directions carried along beyond those asked for: they speed the leading ones up.

@@ -10,7 +10,7 @@ use super::{
     spmm::for_entries,
     vectorise,
 };
-use crate::graph::Csr;
+use crate::topology::Csr;
 use rayon::prelude::*;
 
 /// Inputs of the pair network.

@@ -10,7 +10,7 @@ use super::{
     spmm::{self, for_entries},
     vectorise,
 };
-use crate::graph::Csr;
+use crate::topology::Csr;
 
 /// What is measured between two node vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::{
     rows::{for_row_blocks, zeros},
     vectorise,
 };
-use crate::graph::Csr;
+use crate::topology::Csr;
 use std::ops::Range;
 
 /// Marks a row without entries where the position of an entry is expected.

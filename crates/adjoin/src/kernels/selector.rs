@@ -6,7 +6,7 @@
 //! Ranks are constant in the backward pass: `da/de = h`, `da/dk = e h (1 - h) 2 / lambda`.
 
 use super::{Real, vectorise};
-use crate::graph::Csr;
+use crate::topology::Csr;
 use rayon::prelude::*;
 
 /// The smooth step over ranks.

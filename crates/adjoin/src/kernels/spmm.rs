@@ -6,7 +6,7 @@ use super::{
     rows::{axpy, dot, for_row_blocks, scale_into, zeros},
     vectorise,
 };
-use crate::graph::Csr;
+use crate::topology::Csr;
 
 /// `Y = A X` with `A` of the given topology and weights, `X` `[columns, width]`.
 pub fn forward<T: Real>(topology: &Csr, weights: &[T], x: &[T], width: usize) -> Vec<T> {

@@ -13,7 +13,7 @@ use super::{
     rows::{for_row_blocks, sum_blocks, zeros},
     vectorise,
 };
-use crate::graph::Csr;
+use crate::topology::Csr;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 

@@ -1,12 +1,18 @@
 //! DGM, the discrete form (Kazi et al., 2022): each node takes the k nodes that come first in a
 //! Gumbel draw of `log p_ij = -|h_i - h_j|^2 exp(t)`, itself included.
 
-use super::{EdgeScores, LearnedGraph, Learner};
 use crate::{
-    Adjacency, Batch, Csr, Error, Features, GraphInput, Key, Pass, Result, SelfLoops, Start,
+    Error, Result,
     dgg::{Encoder, EncoderConfig},
-    kernels::{pairs::Similarity, random::PairNoise},
+    graph::{Adjacency, Features, GraphInput},
+    kernels::{
+        pairs::Similarity,
+        random::{Key, PairNoise},
+    },
+    nn::{EdgeScores, GraphLearner, LearnedGraph, Start},
     ops::{self, StreamScorer},
+    pass::Pass,
+    topology::{Batch, Csr, SelfLoops},
 };
 use burn::{
     module::{Module, Param},
@@ -89,7 +95,7 @@ pub struct Dgm {
     config: DgmConfig,
 }
 
-impl Learner for Dgm {
+impl GraphLearner for Dgm {
     fn learn(&self, input: &GraphInput, pass: Pass) -> Result<LearnedGraph> {
         let mut graphs = self.sample(input, pass, 1)?;
         Ok(graphs.remove(0))

@@ -1,7 +1,12 @@
 //! Dilated nearest neighbours in feature space (DeepGCNs; with dilation 1 the graph of DGCNN).
 
-use super::{LearnedGraph, Learner};
-use crate::{Adjacency, Error, GraphInput, Pass, Result, ops};
+use crate::{
+    Error, Result,
+    graph::{Adjacency, GraphInput},
+    nn::{GraphLearner, LearnedGraph},
+    ops,
+    pass::Pass,
+};
 use burn::module::Module;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +74,7 @@ impl Dilated {
     }
 }
 
-impl Learner for Dilated {
+impl GraphLearner for Dilated {
     fn learn(&self, input: &GraphInput, pass: Pass) -> Result<LearnedGraph> {
         input.check()?;
         let x = input.features.to_dense()?.detach();

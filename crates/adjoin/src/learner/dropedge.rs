@@ -1,7 +1,11 @@
 //! DropEdge (Rong et al., 2020): a random part of the edges in every training step.
 
-use super::{LearnedGraph, Learner};
-use crate::{Error, GraphInput, Pass, Result};
+use crate::{
+    Error, Result,
+    graph::GraphInput,
+    nn::{GraphLearner, LearnedGraph},
+    pass::Pass,
+};
 use burn::module::Module;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +44,7 @@ pub struct DropEdge {
     drop: f64,
 }
 
-impl Learner for DropEdge {
+impl GraphLearner for DropEdge {
     fn learn(&self, input: &GraphInput, pass: Pass) -> Result<LearnedGraph> {
         input.check()?;
         let graph = input.graph.ok_or(Error::NoInputGraph("DropEdge"))?;

@@ -1,54 +1,13 @@
-//! A fixed graph of nearest neighbours in (smoothed) feature space.
+//! A fixed graph of nearest neighbours.
 
-use super::{LearnedGraph, Learner, prepared_or};
+use super::prepared_or;
 use crate::{
-    Adjacency, CandidateRule, Error, GraphInput, Metric, Normalisation, Pass, Prepared, Result,
-    kernels::pairs::Similarity, ops,
+    Result,
+    graph::{GraphInput, KnnConfig, Prepared},
+    nn::{GraphLearner, LearnedGraph},
+    pass::Pass,
 };
 use burn::module::Module;
-use serde::{Deserialize, Serialize};
-
-/// Weights of the new edges.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum KnnWeights {
-    /// All 1.
-    Uniform,
-    /// The cosine of the two feature vectors, negative ones cut to 0.
-    #[default]
-    Cosine,
-}
-
-/// Settings of [`Knn`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct KnnConfig {
-    /// Neighbours of a node.
-    pub k: usize,
-    /// What "near" means.
-    pub metric: Metric,
-    /// Weights of the new edges.
-    pub weights: KnnWeights,
-    /// Propagation steps over the normalised input graph before features are compared.
-    pub smoothing: usize,
-    /// Keep the input graph and add to it; otherwise the new graph takes its place.
-    pub add_input: bool,
-    /// `(A + A^T) / 2` of the new edges.
-    pub symmetric: bool,
-}
-
-impl Default for KnnConfig {
-    fn default() -> Self {
-        Self {
-            k: 20,
-            metric: Metric::Cosine,
-            weights: KnnWeights::Cosine,
-            smoothing: 0,
-            add_input: true,
-            symmetric: true,
-        }
-    }
-}
 
 impl KnnConfig {
     /// The learner.
@@ -56,10 +15,7 @@ impl KnnConfig {
     /// # Errors
     /// If `k` is 0.
     pub fn init(&self) -> Result<Knn> {
-        if self.k == 0 {
-            let value = "0".to_string();
-            return Err(Error::Setting { name: "k", value, expected: "must be at least 1" });
-        }
+        self.check()?;
         Ok(Knn { config: self.clone() })
     }
 }
@@ -71,41 +27,12 @@ pub struct Knn {
     config: KnnConfig,
 }
 
-impl Knn {
-    fn build(&self, input: &GraphInput) -> Result<Adjacency> {
-        input.check()?;
-        let KnnConfig { k, metric, weights, smoothing, add_input, symmetric } = self.config;
-        let mut x = input.features.to_dense()?.detach();
-        if smoothing > 0 {
-            let graph = input.graph.ok_or(Error::NoInputGraph("smoothing of features"))?;
-            let graph = graph.prepare(Normalisation::Symmetric, true)?;
-            for _ in 0..smoothing {
-                x = graph.aggregate(&x)?;
-            }
-        }
-        let rule = CandidateRule::Nearest { k, metric };
-        let pairs = ops::candidates(&rule, None, Some(&x), input.batch)?.to_pairs(usize::MAX)?;
-        let new = match weights {
-            KnnWeights::Uniform => Adjacency::unweighted(pairs, &x.device()),
-            KnnWeights::Cosine => {
-                let cosines = ops::pair_similarity(&pairs, Similarity::Cosine, &x)?;
-                Adjacency::new(pairs, cosines.clamp_min(0.0))?
-            }
-        };
-        let new = if symmetric { new.symmetrised()? } else { new };
-        match input.graph {
-            Some(graph) if add_input => graph.plus(&new),
-            _ => Ok(new),
-        }
-    }
-}
-
-impl Learner for Knn {
+impl GraphLearner for Knn {
     fn learn(&self, input: &GraphInput, _pass: Pass) -> Result<LearnedGraph> {
-        prepared_or(input, || self.build(input))
+        prepared_or(input, || self.config.build(input))
     }
 
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {
-        Ok(Prepared { graph: Some(self.build(input)?), ..Prepared::default() })
+        Ok(Prepared { graph: Some(self.config.build(input)?), ..Prepared::default() })
     }
 }

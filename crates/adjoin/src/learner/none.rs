@@ -1,7 +1,12 @@
 //! No learning: the input graph as it is.
 
-use super::{LearnedGraph, Learner};
-use crate::{Adjacency, Candidates, GraphInput, Pass, Prepared, Result};
+use crate::{
+    Result,
+    graph::{Adjacency, GraphInput, Prepared},
+    nn::{GraphLearner, LearnedGraph},
+    pass::Pass,
+    topology::Candidates,
+};
 use burn::module::Module;
 
 /// Complete graphs are written out up to this many edges.
@@ -11,7 +16,7 @@ const MOST_PAIRS: usize = 50_000_000;
 #[derive(Module, Debug, Default)]
 pub struct Unchanged {}
 
-impl Learner for Unchanged {
+impl GraphLearner for Unchanged {
     fn learn(&self, input: &GraphInput, _pass: Pass) -> Result<LearnedGraph> {
         input.check()?;
         if let Some(graph) = input.graph {

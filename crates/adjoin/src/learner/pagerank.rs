@@ -1,54 +1,21 @@
-//! A fixed graph of the nodes that a random walk from each node visits most.
+//! A fixed graph of the nodes that random walks visit most.
 
-use super::{LearnedGraph, Learner, prepared_or};
+use super::prepared_or;
 use crate::{
-    Adjacency, Error, GraphInput, Pass, Prepared, Result,
-    graph::candidates::{PAGERANK_EPSILON, pagerank_neighbours},
+    Result,
+    graph::{GraphInput, PageRankConfig, Prepared},
+    nn::{GraphLearner, LearnedGraph},
+    pass::Pass,
 };
-use burn::{
-    module::Module,
-    tensor::{Tensor, TensorData},
-};
-use serde::{Deserialize, Serialize};
-
-/// Settings of [`PageRank`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct PageRankConfig {
-    /// Neighbours of a node.
-    pub k: usize,
-    /// Probability that the walk goes back to its start: the smaller, the farther it goes.
-    pub alpha: f64,
-    /// Factor on the weights of the new edges, which sum to at most 1 in every row before it.
-    pub weight: f64,
-    /// Keep the input graph and add to it; otherwise the new graph takes its place.
-    pub add_input: bool,
-    /// Weights `pi_ij sqrt(d_i / d_j)`, and `(A + A^T) / 2` of the new edges.
-    pub symmetric: bool,
-}
-
-impl Default for PageRankConfig {
-    fn default() -> Self {
-        Self { k: 32, alpha: 0.05, weight: 5.0, add_input: true, symmetric: true }
-    }
-}
+use burn::module::Module;
 
 impl PageRankConfig {
     /// The learner.
     ///
     /// # Errors
-    /// If `k` is 0, `alpha` is outside (0, 1), or `weight` is not above 0.
+    /// Names the setting that is out of range.
     pub fn init(&self) -> Result<PageRank> {
-        let wrong = |name, value: String, expected| Err(Error::Setting { name, value, expected });
-        if self.k == 0 {
-            return wrong("k", "0".into(), "must be at least 1");
-        }
-        if !(self.alpha > 0.0 && self.alpha < 1.0) {
-            return wrong("alpha", self.alpha.to_string(), "must be between 0 and 1");
-        }
-        if !(self.weight > 0.0 && self.weight.is_finite()) {
-            return wrong("weight", self.weight.to_string(), "must be above 0");
-        }
+        self.check()?;
         Ok(PageRank { config: self.clone() })
     }
 }
@@ -62,28 +29,12 @@ pub struct PageRank {
     config: PageRankConfig,
 }
 
-impl PageRank {
-    fn build(&self, input: &GraphInput) -> Result<Adjacency> {
-        input.check()?;
-        let PageRankConfig { k, alpha, weight, add_input, symmetric } = self.config;
-        let graph = input.graph.ok_or(Error::NoInputGraph("PageRank"))?;
-        let (pairs, mut values) =
-            pagerank_neighbours(graph.topology(), alpha, k, PAGERANK_EPSILON, symmetric)?;
-        values.iter_mut().for_each(|value| *value *= weight);
-        let data = TensorData::new(values, [pairs.edges()]);
-        let like = graph.weights();
-        let new = Adjacency::new(pairs, Tensor::from_data(data, (&like.device(), like.dtype())))?;
-        let new = if symmetric { new.symmetrised()? } else { new };
-        if add_input { graph.plus(&new) } else { Ok(new) }
-    }
-}
-
-impl Learner for PageRank {
+impl GraphLearner for PageRank {
     fn learn(&self, input: &GraphInput, _pass: Pass) -> Result<LearnedGraph> {
-        prepared_or(input, || self.build(input))
+        prepared_or(input, || self.config.build(input))
     }
 
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {
-        Ok(Prepared { graph: Some(self.build(input)?), ..Prepared::default() })
+        Ok(Prepared { graph: Some(self.config.build(input)?), ..Prepared::default() })
     }
 }

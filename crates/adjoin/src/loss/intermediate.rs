@@ -1,6 +1,9 @@
 //! The intermediate loss (DGG*): edges within a class, none between classes.
 
-use crate::{Csr, Error, Result, SelfLoops};
+use crate::{
+    Error, Result,
+    topology::{Csr, SelfLoops},
+};
 use burn::tensor::{Tensor, TensorData};
 use std::collections::HashMap;
 

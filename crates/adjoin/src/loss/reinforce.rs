@@ -1,6 +1,6 @@
 //! The reinforced loss (DGM): a graph that is a hard choice learns from what came of it.
 
-use crate::{EdgeScores, Error, Result, ops};
+use crate::{Error, Result, nn::EdgeScores, ops};
 use burn::tensor::{Tensor, TensorData};
 
 /// What the running mean keeps of itself at each step, as published.

@@ -1,6 +1,6 @@
 //! Terms that look at the shape of the learned graph.
 
-use crate::{Adjacency, Key, Result, ops};
+use crate::{Result, graph::Adjacency, kernels::random::Key, ops};
 use burn::tensor::Tensor;
 
 /// Rounds of subspace iteration: singular values of graphs fall off, so a few are enough.

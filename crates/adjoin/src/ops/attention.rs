@@ -3,12 +3,12 @@
 use super::bridge::{Op, apply};
 use crate::{
     Error, Result,
-    graph::Csr,
     kernels::{
         Real,
         attention::{self as kernel, Inputs, Saved, Settings},
         random::Key,
     },
+    topology::Csr,
 };
 use burn::tensor::{Shape, Tensor};
 

@@ -3,8 +3,8 @@
 use super::bridge::{Query, ask};
 use crate::{
     Result,
-    graph::{Batch, CandidateInputs, CandidateRule, Candidates, Csr},
-    kernels::Real,
+    kernels::{Real, knn},
+    topology::{Batch, CandidateRule, Candidates, Csr, Metric},
 };
 use burn::tensor::Tensor;
 
@@ -19,8 +19,10 @@ impl Query<1> for Build<'_> {
     type Answer = Result<Candidates>;
 
     fn run<T: Real>(&self, [points]: [&[T]; 1]) -> Self::Answer {
-        let features = Some((points, self.width));
-        self.rule.build(&CandidateInputs { graph: self.graph, features, batch: self.batch })
+        let nearest = |k: usize, metric: Metric| {
+            Ok(knn::nearest(points, self.width, k, metric, false, self.batch)?.to_csr())
+        };
+        self.rule.build(self.graph, Some(&nearest), self.batch)
     }
 }
 
@@ -41,6 +43,6 @@ pub fn candidates(
             let build = Build { rule, graph, width: points.dims()[1], batch };
             ask("candidates", build, [points.into()])?
         }
-        None => rule.build(&CandidateInputs::<f32> { graph, features: None, batch }),
+        None => rule.build(graph, None, batch),
     }
 }

@@ -2,8 +2,9 @@
 
 use super::bridge::{Op, apply};
 use crate::{
-    Error, Pass, Result,
+    Error, Result,
     kernels::{Real, dropout as kernel, random::Key},
+    pass::Pass,
 };
 use burn::tensor::{Shape, Tensor, activation};
 

@@ -25,8 +25,9 @@ mod stream;
 mod take;
 mod weighted_edgeconv;
 
+pub use crate::topology::ABSENT;
 pub use attention::{Attention, attention};
-pub(crate) use bridge::{check_finite, to_f64};
+pub(crate) use bridge::{check_finite, identity, to_f64};
 pub use candidates::candidates;
 pub use dropout::{dropout, relu_dropout};
 pub(crate) use edgeconv::channels;
@@ -45,8 +46,8 @@ pub use segment::{
     broadcast_rows, gather_columns, segment_logsumexp, segment_max, segment_mean, segment_softmax,
     segment_sum,
 };
-pub use select::select;
+pub use select::{Selected, select};
 pub use spmm::{spmm, spmm_onto};
 pub use stream::{StreamScorer, extend_top, log_mass, log_mass_and_top, top_candidates};
-pub use take::{ABSENT, take};
+pub use take::take;
 pub use weighted_edgeconv::edgeconv_weighted;

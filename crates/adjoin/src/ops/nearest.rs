@@ -3,11 +3,11 @@
 use super::bridge::{Query, ask};
 use crate::{
     Result,
-    graph::{Batch, Csr},
     kernels::{
         Real,
         knn::{Metric, nearest},
     },
+    topology::{Batch, Csr},
 };
 use burn::tensor::Tensor;
 

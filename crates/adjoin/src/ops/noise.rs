@@ -3,13 +3,13 @@
 use super::bridge::constant;
 use crate::{
     Result,
-    graph::Csr,
     kernels::{
         Real,
         random::{Key, pair_gumbel},
         spmm::for_entries,
         vectorise,
     },
+    topology::Csr,
 };
 use burn::tensor::{DType, Tensor};
 

@@ -4,8 +4,8 @@ use super::bridge::{Op, Query, apply, ask};
 use super::edgeconv::not_negative;
 use crate::{
     Error, Result,
-    graph::Batch,
     kernels::{Real, batch_norm::Parameters, norm_pool as kernel},
+    topology::Batch,
 };
 use burn::tensor::{Shape, Tensor, TensorData};
 

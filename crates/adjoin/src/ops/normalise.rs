@@ -3,8 +3,11 @@
 use super::bridge::{Op, apply};
 use crate::{
     Error, Result,
-    graph::{Csr, Normalisation},
-    kernels::{Real, normalise as kernel},
+    kernels::{
+        Real,
+        normalise::{self as kernel, Normalisation},
+    },
+    topology::Csr,
 };
 use burn::tensor::{Shape, Tensor};
 

@@ -3,12 +3,12 @@
 use super::bridge::{Op, apply};
 use crate::{
     Error, Result,
-    graph::Csr,
     kernels::{
         Real,
         nuclear::{self as kernel, Leading},
         random::Key,
     },
+    topology::Csr,
 };
 use burn::tensor::{Shape, Tensor};
 

@@ -3,11 +3,11 @@
 use super::bridge::{Input, Op, apply};
 use crate::{
     Error, Result,
-    graph::Csr,
     kernels::{
         Real, edge_messages, pair_mlp,
         pairs::{self, Similarity},
     },
+    topology::Csr,
 };
 use burn::tensor::{Shape, Tensor};
 

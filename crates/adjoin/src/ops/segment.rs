@@ -3,8 +3,8 @@
 use super::bridge::{Op, apply};
 use crate::{
     Error, Result,
-    graph::Csr,
     kernels::{Real, segment as kernel},
+    topology::Csr,
 };
 use burn::tensor::{Shape, Tensor};
 

@@ -3,11 +3,11 @@
 use super::bridge::{Op, apply, with_values};
 use crate::{
     Error, Result,
-    graph::{Adjacency, Csr},
     kernels::{
         Real,
         selector::{self, Selection, Step},
     },
+    topology::Csr,
 };
 use burn::tensor::{DType, Shape, Tensor};
 
@@ -39,20 +39,25 @@ impl Op<2> for Select {
     }
 }
 
+/// What [`select`] kept.
+#[derive(Clone, Debug)]
+pub struct Selected {
+    /// The edges.
+    pub topology: Csr,
+    /// Their weights `a`, `[edges]`.
+    pub weights: Tensor<1>,
+    /// Where each of them was among the candidates.
+    pub entries: Vec<u32>,
+}
+
 /// Keeps, of every row, the candidates of the highest samples: `a_ij = e_ij h(rank_ij; k_i)`.
 ///
-/// Returns the kept graph and, for each of its edges, the position among the candidates. Gradients
-/// flow to the samples `e` `[pairs]` and to the degrees `k` `[nodes]`; the ranking itself is
+/// Gradients flow to the samples `e` `[pairs]` and to the degrees `k` `[nodes]`; the ranking itself is
 /// constant. Weights below 1e-7 are not stored, so a row keeps about `k_i + 8 lambda` edges.
 ///
 /// # Errors
 /// If the shapes do not fit, `lambda` is not positive, or a sample or degree is not finite.
-pub fn select(
-    candidates: &Csr,
-    e: &Tensor<1>,
-    k: &Tensor<1>,
-    step: Step,
-) -> Result<(Adjacency, Vec<u32>)> {
+pub fn select(candidates: &Csr, e: &Tensor<1>, k: &Tensor<1>, step: Step) -> Result<Selected> {
     if e.dims() != [candidates.edges()] {
         return Err(Error::shape("select: samples", [candidates.edges()], e.dims()));
     }
@@ -75,7 +80,7 @@ pub fn select(
     })???;
     let (topology, entries) = (selection.topology.clone(), selection.entries.clone());
     let weights = apply("select", Select { selection, step }, [e.into(), k.into()])?;
-    Ok((Adjacency::new(topology, weights)?, entries))
+    Ok(Selected { topology, weights, entries })
 }
 
 fn plan<T: Real>(candidates: &Csr, e: &[T], k: &[T], step: Step) -> Result<Selection> {

@@ -3,7 +3,6 @@
 use super::bridge::{Input, Op, Query, apply, ask, check_finite, to_f64};
 use crate::{
     Error, Result,
-    graph::{Batch, Csr},
     kernels::{
         Real,
         random::{NoiseRows, PairNoise},
@@ -11,6 +10,7 @@ use crate::{
             Cosine, Distance, Dot, PairMlp, Pairs, Scorer, Streamed, log_mass_backward, stream,
         },
     },
+    topology::{Batch, Csr},
 };
 use burn::tensor::{Shape, Tensor};
 use std::sync::{Arc, OnceLock};

@@ -4,11 +4,9 @@ use super::bridge::{Op, apply};
 use crate::{
     Error, Result,
     kernels::{Real, rows::zeros},
+    topology::ABSENT,
 };
 use burn::tensor::{Shape, Tensor};
-
-/// The index that stands for "no entry" in [`take`].
-pub const ABSENT: u32 = u32::MAX;
 
 struct Take {
     indices: Vec<u32>,

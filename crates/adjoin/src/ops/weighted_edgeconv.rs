@@ -4,17 +4,17 @@ use super::bridge::{Op, apply};
 use super::edgeconv::{channels, not_negative, vector};
 use crate::{
     Error, Result,
-    graph::Adjacency,
     kernels::{
         Real,
         batch_norm::Parameters,
         weighted_edgeconv::{self as kernel, EdgeWeighting, Messages},
     },
+    topology::Csr,
 };
 use burn::tensor::{Shape, Tensor};
 
 struct Weighted {
-    topology: crate::graph::Csr,
+    topology: Csr,
     weighting: EdgeWeighting,
     slope: f64,
     eps: f64,
@@ -65,14 +65,15 @@ impl Op<6> for Weighted {
 /// learned. Nothing of size `[edges, C]` is built. Rows without edges give 0.
 ///
 /// # Shapes
-/// `p` `[columns, C]`, `q` `[rows, C]`, `statistics` `[2, C]` (mean, variance), `scale` and `shift`
+/// `weights` `[edges]`, `p` `[columns, C]`, `q` `[rows, C]`, `statistics` `[2, C]` (mean, variance), `scale` and `shift`
 /// `[C]`; result `[rows, C]`.
 ///
 /// # Errors
 /// If the shapes do not fit, or the slope or `eps` is negative or not finite.
 #[allow(clippy::too_many_arguments)] // as the unweighted form, and how weights enter
 pub fn edgeconv_weighted(
-    graph: &Adjacency,
+    topology: &Csr,
+    weights: &Tensor<1>,
     weighting: EdgeWeighting,
     p: &Tensor<2>,
     q: &Tensor<2>,
@@ -82,16 +83,17 @@ pub fn edgeconv_weighted(
     slope: f64,
     eps: f64,
 ) -> Result<Tensor<2>> {
-    let topology = graph.topology().clone();
-    let width = channels(&topology, p, q)?;
+    let width = channels(topology, p, q)?;
+    if weights.dims() != [topology.edges()] {
+        return Err(Error::shape("edgeconv: weights", [topology.edges()], weights.dims()));
+    }
     vector("edgeconv: scale", scale, width)?;
     vector("edgeconv: shift", shift, width)?;
     if statistics.dims() != [2, width] {
         return Err(Error::shape("edgeconv: statistics", [2, width], statistics.dims()));
     }
     not_negative([("slope", slope), ("eps", eps)])?;
-    let op = Weighted { topology, weighting, slope, eps };
-    let weights = graph.weights();
+    let op = Weighted { topology: topology.clone(), weighting, slope, eps };
     let inputs =
         [p.into(), q.into(), weights.into(), statistics.into(), scale.into(), shift.into()];
     apply("edgeconv_weighted", op, inputs)

@@ -2,8 +2,8 @@
 
 use crate::{common::*, no_panic};
 use adjoin::{
-    Adjacency, Batch, CandidateRule, Csr, Dgg, DggConfig, Error, Features, GraphInput, Key,
-    LearnedGraph, Learner, Metric, Pass, Result, SparseFeatures,
+    Adjacency, Batch, CandidateRule, Csr, Dgg, DggConfig, Error, Features, GraphInput,
+    GraphLearner, Key, LearnedGraph, Metric, Pass, Result, SparseFeatures,
     dgg::{DegreeRule, EncoderConfig, MergeRule, SampleForm, Score, ScorerConfig},
     learner::{DgmConfig, DropEdgeConfig, KnnConfig, KnnWeights, PageRankConfig, Unchanged},
 };
@@ -57,7 +57,7 @@ fn generators(inputs: usize) -> Vec<Dgg> {
 }
 
 fn learn(
-    learner: &dyn Learner,
+    learner: &dyn GraphLearner,
     x: &Features,
     graph: Option<&Csr>,
     batch: &Batch,
@@ -164,7 +164,7 @@ fn a_view_is_judged_by_what_it_shows() {
     let e: Tensor<1> = tensor(&[0.1, 0.2, 0.3, f64::NAN], [4]).slice(0..3);
     let k: Tensor<1> = tensor(&[1.0, 1.0, f64::NAN], [3]).slice(0..2);
     let run =
-        || adjoin::ops::select(&graph, &e, &k, step).map(|(graph, _)| values(graph.weights()));
+        || adjoin::ops::select(&graph, &e, &k, step).map(|selected| values(&selected.weights));
     let found = no_panic("select", run).unwrap();
     assert_eq!(found.unwrap().len(), 3);
 }
@@ -172,7 +172,7 @@ fn a_view_is_judged_by_what_it_shows() {
 #[test]
 fn missing_inputs_are_named() {
     let (x, batch) = (Features::from(tensor32(&normals(1, 12), [4, 3])), Batch::single(4));
-    let none = |learner: &dyn Learner| learn(learner, &x, None, &batch, Pass::train(1, 1));
+    let none = |learner: &dyn GraphLearner| learn(learner, &x, None, &batch, Pass::train(1, 1));
     let needs = |result: Result<LearnedGraph>| matches!(result, Err(Error::NoInputGraph(_)));
     assert!(needs(none(&dgg(3, |_| ()))));
     assert!(needs(none(&dgg(3, |c| c.candidates = CandidateRule::Complete))));
@@ -268,7 +268,7 @@ proptest! {
             false => Adjacency::new(graph, tensor32(&ones, [ones.len()])),
         };
         let graph = graph.unwrap();
-        let mut learners: Vec<Box<dyn Learner>> = vec![
+        let mut learners: Vec<Box<dyn GraphLearner>> = vec![
             Box::new(Unchanged::default()),
             Box::new(DropEdgeConfig::default().init().unwrap()),
         ];

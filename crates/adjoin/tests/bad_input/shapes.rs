@@ -98,7 +98,7 @@ proptest! {
         run("edge_messages", || ops::edge_messages(&graph, &s.matrix(edges, b)))?;
         for hard in [false, true] {
             let step = Step { lambda: d as f64 - 1.0, shift: 0.5, hard };
-            run("select", || Ok(ops::select(&graph, &w, &s.vector(a), step)?.0.weights().clone()))?;
+            run("select", || Ok(ops::select(&graph, &w, &s.vector(a), step)?.weights))?;
         }
         for (name, reduce) in [
             ("sum", ops::segment_sum as fn(&Csr, &Tensor<1>) -> _),

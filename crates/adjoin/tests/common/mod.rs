@@ -1,10 +1,7 @@
 //! What the integration tests share: tensors in f64, a gradient check, a thread check.
 #![allow(dead_code)] // every test file uses a part of it
 
-use adjoin::{
-    graph::{Csr, SelfLoops},
-    kernels::random::Key,
-};
+use adjoin::{Adjacency, Csr, Key, Result, SelfLoops, ops};
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 /// The Flex device, with gradients.
@@ -26,6 +23,12 @@ pub fn tensor32<const D: usize>(values: &[f64], shape: [usize; D]) -> Tensor<D> 
 /// The values of a tensor, whatever its element type.
 pub fn values<const D: usize>(tensor: &Tensor<D>) -> Vec<f64> {
     tensor.to_data().iter::<f64>().collect()
+}
+
+/// What the selector kept as a graph, and where its edges were among the candidates.
+pub fn selected(found: Result<ops::Selected>) -> (Adjacency, Vec<u32>) {
+    let ops::Selected { topology, weights, entries } = found.expect("a selection");
+    (Adjacency::new(topology, weights).expect("one weight an edge"), entries)
 }
 
 /// Standard normal values.

@@ -2,7 +2,7 @@
 
 use crate::{World, common::*, degrees, dense, generator, model::gradients, small, with_rule};
 use adjoin::{
-    CandidateRule, Candidates, DggConfig, GraphInput, Learner, Metric, Pass, Prepared,
+    CandidateRule, Candidates, DggConfig, GraphInput, GraphLearner, Metric, Pass, Prepared,
     dgg::{DegreeRule, SampleConfig, SampleForm, Score, ScorerConfig, SelfLoopRule},
 };
 

@@ -2,8 +2,8 @@
 
 use crate::{World, common::*, small};
 use adjoin::{
-    Adjacency, CandidateRule, Dgg, DggConfig, Features, GraphInput, Key, LearnedGraph, Learner,
-    Pass,
+    Adjacency, CandidateRule, Dgg, DggConfig, Features, GraphInput, GraphLearner, Key,
+    LearnedGraph, Pass,
     conv::{Backbone, BackboneConfig, BackboneKind, Conv, EdgeConvConfig},
     dgg::{Score, ScorerConfig},
     learner::{DropEdgeConfig, KnnConfig, PageRankConfig, Unchanged},
@@ -27,7 +27,7 @@ fn single_precision(world: &World) -> (Features, Adjacency) {
 /// Gradients of both modules after one step, and the output.
 fn step(
     world: &World,
-    learner: &dyn Learner,
+    learner: &dyn GraphLearner,
     conv: &dyn Conv,
     pass: Pass,
 ) -> (Tensor<2>, LearnedGraph, Tensor<1>) {
@@ -42,7 +42,7 @@ fn step(
 #[test]
 fn any_convolution_with_any_learner() {
     let world = World::new(1, &[30, 1, 12]);
-    let learners: [(&str, Box<dyn Learner>); 4] = [
+    let learners: [(&str, Box<dyn GraphLearner>); 4] = [
         ("none", Box::new(Unchanged::default())),
         ("knn", Box::new(KnnConfig { k: 4, ..KnnConfig::default() }.init().unwrap())),
         (

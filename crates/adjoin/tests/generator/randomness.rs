@@ -2,7 +2,7 @@
 
 use crate::{World, common::*, degrees, dense, generator, small};
 use adjoin::{
-    CandidateRule, DggConfig, GraphInput, LearnedGraph, Learner, Pass,
+    CandidateRule, DggConfig, GraphInput, GraphLearner, LearnedGraph, Pass,
     dgg::{EncoderConfig, SampleForm},
 };
 

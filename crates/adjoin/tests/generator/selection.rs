@@ -2,7 +2,7 @@
 
 use crate::{World, common::*, degrees, dense, generator, small, with_rule};
 use adjoin::{
-    CandidateRule, Csr, DggConfig, Error, GraphInput, Key, Learner, Pass, Prepared, SelfLoops,
+    CandidateRule, Csr, DggConfig, Error, GraphInput, GraphLearner, Key, Pass, Prepared, SelfLoops,
     dgg::{Augment, DegreeRule, MergeRule, SampleConfig, SelectorConfig},
     kernels::selector::Step,
     learner::PageRankConfig,
@@ -27,7 +27,7 @@ fn hard_is_the_step_of_soft_at_the_same_positions() {
     for (lambda, shift) in [(1.0, 0.5), (1.0, 0.0), (0.3, 0.5), (3.0, 1.0)] {
         let run = |lambda, hard| {
             let step = Step { lambda, shift, hard };
-            let (graph, entries) = ops::select(&candidates, &e_t, &k_t, step).unwrap();
+            let (graph, entries) = selected(ops::select(&candidates, &e_t, &k_t, step));
             (values(graph.weights()), entries, graph)
         };
         let (soft, soft_entries, _) = run(lambda, false);
@@ -71,7 +71,8 @@ fn the_soft_degree_is_k() {
         for lambda in [1.0, 0.3] {
             let sum = |shift| {
                 let step = Step { lambda, shift, hard: false };
-                let (graph, _) = ops::select(&candidates, &ones, &tensor(&[k], [1]), step).unwrap();
+                let (graph, _) =
+                    selected(ops::select(&candidates, &ones, &tensor(&[k], [1]), step));
                 // What is left out is below 1e-7 each.
                 let reach = k + shift + 0.5 * lambda * 16.2;
                 assert!((graph.topology().edges() as f64) <= reach);
@@ -89,7 +90,7 @@ fn equal_samples_go_to_the_lower_column() {
     let candidates = Csr::new(9, vec![0, 5], vec![1, 3, 4, 6, 8]).unwrap();
     let e = tensor(&[0.5, 0.9, 0.5, 0.9, 0.5], [5]);
     let step = Step { lambda: 0.05, shift: 0.5, hard: false };
-    let (graph, entries) = ops::select(&candidates, &e, &tensor(&[3.0], [1]), step).unwrap();
+    let (graph, entries) = selected(ops::select(&candidates, &e, &tensor(&[3.0], [1]), step));
     assert_eq!(graph.topology().indices(), [1, 3, 6]);
     assert_eq!(entries, [0, 1, 3]);
 }

@@ -272,7 +272,8 @@ fn selector_soft_and_hard() {
                     let case = format!("{}{form}_{tag}.", if hard { "hard_" } else { "" });
                     let (e, k) = (file.leaf("e"), file.leaf("k"));
                     let step = Step { lambda, shift, hard };
-                    let (graph, entries) = ops::select(&candidates, &e, &k, step).unwrap();
+                    let (graph, entries) =
+                        crate::common::selected(ops::select(&candidates, &e, &k, step));
                     let found = spread(file, &case, &numbers_of(graph.weights()), &entries);
                     file.check_numbers(&format!("{case}out"), &found);
                     for (at, (i, j)) in graph.topology().iter().enumerate() {

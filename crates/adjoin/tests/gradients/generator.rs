@@ -5,7 +5,7 @@ use crate::{
     model::{check_module, moved},
 };
 use adjoin::{
-    Adjacency, Batch, CandidateRule, Dgg, DggConfig, GraphInput, Key, Learner, Metric, Pass,
+    Adjacency, Batch, CandidateRule, Dgg, DggConfig, GraphInput, GraphLearner, Key, Metric, Pass,
     Prepared,
     dgg::{
         DegreeConfig, DegreeRule, EncoderConfig, MergeRule, SampleConfig, SampleForm, Score,

@@ -203,13 +203,14 @@ fn the_selector_away_from_ties() {
     for (lambda, shift) in [(1.0, 0.5), (0.5, 0.0), (2.0, 1.0)] {
         let step = Step { lambda, shift, hard: false };
         gradcheck(&[e.clone(), k.clone()], |t| {
-            flat(ops::select(&candidates, &t[0], &t[1], step).unwrap().0.to_dense().unwrap())
+            flat(selected(ops::select(&candidates, &t[0], &t[1], step)).0.to_dense().unwrap())
         });
         // The hard form has the gradient of the smooth one, at the same positions.
         let run = |hard| {
             let e = tensor(&e, [e.len()]).require_grad();
             let k = tensor(&k, [8]).require_grad();
-            let (graph, entries) = ops::select(&candidates, &e, &k, Step { hard, ..step }).unwrap();
+            let (graph, entries) =
+                selected(ops::select(&candidates, &e, &k, Step { hard, ..step }));
             let mix = tensor(&normals(1, entries.len()), [entries.len()]);
             let grads = (graph.weights().clone() * mix).sum().backward();
             (entries, [&e, &k].map(|leaf| values(&leaf.grad(&grads).unwrap())))

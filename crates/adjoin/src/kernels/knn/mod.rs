@@ -16,25 +16,12 @@ mod exact;
 mod tree;
 
 use super::Real;
-use crate::graph::{Batch, Csr, csr};
+pub use crate::topology::Metric;
+use crate::topology::{Batch, Csr, fits};
 use crate::{Error, Result};
 use exact::Exact;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
-
-/// What "near" means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// `|x_i - x_j|`.
-    #[default]
-    Euclidean,
-    /// `1 - <x_i, x_j> / (|x_i| |x_j|)`; a zero vector is at distance 1 from everything.
-    Cosine,
-    /// `-<x_i, x_j>`: a larger product is nearer.
-    Dot,
-}
 
 /// The nearest neighbours of every point, nearest first.
 ///
@@ -144,7 +131,7 @@ fn search<T: Real>(
     check(points, width, k, batch)?;
     let count = |size: usize| k.min(if include_self { size } else { size.saturating_sub(1) });
     let total = batch.ranges().map(|range| range.len() * count(range.len())).sum();
-    csr::fits("number of neighbours", total)?;
+    fits("number of neighbours", total)?;
     let mut pointers = Vec::with_capacity(batch.nodes() + 1);
     pointers.push(0u32);
     let (mut indices, mut distances) = (vec![0u32; total], vec![T::ZERO; total]);

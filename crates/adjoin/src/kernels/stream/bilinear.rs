@@ -5,8 +5,8 @@ use super::{
     tile::{COLUMNS, Product, TILE, VECTORS},
 };
 use crate::{
-    graph::Batch,
     kernels::{Real, rows::dot},
+    topology::Batch,
 };
 use pulp::Simd;
 use std::ops::Range;

@@ -2,8 +2,8 @@
 
 use super::{Panels, Rows, Scorer, Slopes, Totals, bilinear};
 use crate::{
-    graph::Batch,
     kernels::{Real, rows::sum},
+    topology::Batch,
 };
 use pulp::Simd;
 use std::ops::Range;

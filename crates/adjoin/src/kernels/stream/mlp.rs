@@ -6,11 +6,11 @@ use super::{
     tile::{COLUMNS, PANEL, TILE},
 };
 use crate::{
-    graph::Batch,
     kernels::{
         Real,
         rows::{dot, sum, sum_rows},
     },
+    topology::Batch,
 };
 use pulp::Simd;
 use std::ops::Range;

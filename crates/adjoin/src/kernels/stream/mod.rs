@@ -26,7 +26,7 @@ pub(crate) use forward::{Streamed, stream};
 pub(crate) use mlp::PairMlp;
 
 use super::{Real, random::NoiseRows};
-use crate::graph::Batch;
+use crate::topology::Batch;
 use backward::{Slopes, Totals};
 use pack::{Panels, Rows};
 use pulp::Simd;

@@ -1,7 +1,7 @@
 //! Layouts that the inner loops read without strides or remainders.
 
 use super::tile::{LANES, PANEL, TILE};
-use crate::{graph::Batch, kernels::Real};
+use crate::{kernels::Real, topology::Batch};
 use rayon::prelude::*;
 use std::ops::Range;
 

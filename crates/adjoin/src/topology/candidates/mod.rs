@@ -1,13 +1,11 @@
 //! Which pairs of nodes may become edges.
 
 mod hops;
-mod nearest;
 mod pagerank;
 
 pub use pagerank::{PAGERANK_EPSILON, approximate_pagerank, pagerank_neighbours};
 
-use super::{Batch, Csr, SelfLoops, csr};
-use crate::kernels::{Real, knn::Metric};
+use super::{Batch, Csr, SelfLoops, fits};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -30,21 +28,6 @@ impl Candidates {
     pub fn input_edges(graph: &Csr) -> Result<Self> {
         square("input edges", graph)?;
         Ok(Self::Pairs(graph.with_self_loops(SelfLoops::Drop)))
-    }
-
-    /// The `k` nearest other nodes of the same graph, in the space of `points`
-    /// `[batch.nodes(), width]`. Exact; all others where a graph has too few.
-    ///
-    /// # Errors
-    /// If `k` is 0, the shape does not fit, or a coordinate is not finite.
-    pub fn nearest<T: Real>(
-        points: &[T],
-        width: usize,
-        k: usize,
-        metric: Metric,
-        batch: &Batch,
-    ) -> Result<Self> {
-        nearest::pairs(points, width, k, metric, batch).map(Self::Pairs)
     }
 
     /// All other nodes that are reached in at most `r` steps along rows of the graph.
@@ -128,7 +111,7 @@ impl Candidates {
         if pairs > limit as u64 {
             return Err(Error::TooManyPairs { pairs, limit });
         }
-        csr::fits("number of candidate pairs", pairs as usize)?;
+        fits("number of candidate pairs", pairs as usize)?;
         match self {
             Self::Pairs(pairs) => Ok(pairs.clone()),
             Self::Complete(batch) => {
@@ -148,6 +131,19 @@ impl Candidates {
     }
 }
 
+/// What "near" means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// `|x_i - x_j|`.
+    #[default]
+    Euclidean,
+    /// `1 - <x_i, x_j> / (|x_i| |x_j|)`; a zero vector is at distance 1 from everything.
+    Cosine,
+    /// `-<x_i, x_j>`: a larger product is nearer.
+    Dot,
+}
+
 /// How to choose candidates: a description that can be stored in a configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -157,7 +153,8 @@ pub enum CandidateRule {
     /// [`Candidates::input_edges`].
     #[default]
     InputEdges,
-    /// [`Candidates::nearest`] among the features.
+    /// The `k` nearest other nodes of the same graph among the features. Exact; all others where a graph
+    /// has too few.
     Nearest {
         /// How many.
         k: usize,
@@ -179,17 +176,6 @@ pub enum CandidateRule {
     },
     /// The pairs of any of these; complete if one of them is.
     Union(Vec<CandidateRule>),
-}
-
-/// What candidates can be built from.
-#[derive(Clone, Copy, Debug)]
-pub struct CandidateInputs<'a, T = f32> {
-    /// The input graph, if there is one.
-    pub graph: Option<&'a Csr>,
-    /// Node features `[nodes, width]` and their width, if there are any.
-    pub features: Option<(&'a [T], usize)>,
-    /// Which nodes belong to which graph.
-    pub batch: &'a Batch,
 }
 
 impl CandidateRule {
@@ -214,40 +200,47 @@ impl CandidateRule {
         }
     }
 
-    /// Builds the candidates.
+    /// Builds the candidates; `nearest(k, metric)` searches the features, if there are any.
     ///
     /// # Errors
     /// If a setting is out of range, the graph or the features are missing or do not fit the batch,
     /// or an edge joins two graphs of the batch.
-    pub fn build<T: Real>(&self, inputs: &CandidateInputs<'_, T>) -> Result<Candidates> {
+    pub(crate) fn build(
+        &self,
+        graph: Option<&Csr>,
+        nearest: Option<&dyn Fn(usize, Metric) -> Result<Csr>>,
+        batch: &Batch,
+    ) -> Result<Candidates> {
         self.validate()?;
-        if let Some(graph) = inputs.graph {
-            within(graph, inputs.batch)?;
+        if let Some(graph) = graph {
+            within(graph, batch)?;
         }
-        self.build_checked(inputs)
+        self.build_checked(graph, nearest, batch)
     }
 
-    fn build_checked<T: Real>(&self, inputs: &CandidateInputs<'_, T>) -> Result<Candidates> {
-        let graph = |what| inputs.graph.ok_or(Error::NoInputGraph(what));
+    fn build_checked(
+        &self,
+        graph: Option<&Csr>,
+        nearest: Option<&dyn Fn(usize, Metric) -> Result<Csr>>,
+        batch: &Batch,
+    ) -> Result<Candidates> {
+        let given = |what| graph.ok_or(Error::NoInputGraph(what));
         match self {
-            _ if self.is_complete() => Ok(Candidates::Complete(inputs.batch.clone())),
-            Self::Complete | Self::InputEdges => Candidates::input_edges(graph("input edges")?),
+            _ if self.is_complete() => Ok(Candidates::Complete(batch.clone())),
+            Self::Complete | Self::InputEdges => Candidates::input_edges(given("input edges")?),
             Self::Nearest { k, metric } => {
-                let (features, width) =
-                    inputs.features.ok_or(Error::NoFeatures("nearest neighbours"))?;
-                Candidates::nearest(features, width, *k, *metric, inputs.batch)
+                let nearest = nearest.ok_or(Error::NoFeatures("nearest neighbours"))?;
+                nearest(*k, *metric).map(Candidates::Pairs)
             }
-            Self::Hops { r } => Candidates::hops(graph("hops")?, *r),
+            Self::Hops { r } => Candidates::hops(given("hops")?, *r),
             Self::PageRank { alpha, k } => {
-                Candidates::pagerank(graph("PageRank")?, *alpha, *k, PAGERANK_EPSILON)
+                Candidates::pagerank(given("PageRank")?, *alpha, *k, PAGERANK_EPSILON)
             }
             Self::Union(rules) => rules
                 .iter()
-                .map(|rule| rule.build_checked(inputs))
+                .map(|rule| rule.build_checked(graph, nearest, batch))
                 .reduce(|all, next| all?.union(&next?))
-                .unwrap_or_else(|| {
-                    Ok(Candidates::Pairs(Csr::empty(inputs.batch.nodes(), inputs.batch.nodes())))
-                }),
+                .unwrap_or_else(|| Ok(Candidates::Pairs(Csr::empty(batch.nodes(), batch.nodes())))),
         }
     }
 
@@ -315,6 +308,6 @@ fn within(graph: &Csr, batch: &Batch) -> Result<()> {
 
 /// Rows found one by one, as a graph.
 fn from_rows(rows: &[Vec<u32>]) -> Result<Csr> {
-    csr::fits("number of candidate pairs", rows.iter().map(Vec::len).sum())?;
+    fits("number of candidate pairs", rows.iter().map(Vec::len).sum())?;
     Ok(Csr::from_sorted_rows(rows.len(), rows))
 }

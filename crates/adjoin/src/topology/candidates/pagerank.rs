@@ -2,7 +2,7 @@
 
 use super::{fraction, from_rows, positive, square};
 use crate::Result;
-use crate::graph::Csr;
+use crate::topology::Csr;
 use rayon::prelude::*;
 use std::collections::VecDeque;
 

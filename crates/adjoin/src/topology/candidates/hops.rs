@@ -2,7 +2,7 @@
 
 use super::{from_rows, positive, square};
 use crate::Result;
-use crate::graph::Csr;
+use crate::topology::Csr;
 use rayon::prelude::*;
 
 pub(super) fn pairs(graph: &Csr, r: usize) -> Result<Csr> {

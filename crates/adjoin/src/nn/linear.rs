@@ -1,6 +1,6 @@
 //! Affine maps of node features, dense or sparse, initialised from a key.
 
-use crate::{Features, Result, kernels::random::Key};
+use crate::{Result, graph::Features, kernels::random::Key};
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor, TensorData},
@@ -40,14 +40,6 @@ impl Start {
         let values: Vec<f64> = (0..count as u64).map(value).collect();
         Tensor::from_data(TensorData::new(values, shape), device)
     }
-}
-
-/// The identity; Burn's own panics at size 0.
-pub(crate) fn identity<const D: usize>(size: usize, like: &Tensor<D>) -> Tensor<2> {
-    if size == 0 {
-        return Tensor::zeros([0, 0], (&like.device(), like.dtype()));
-    }
-    Tensor::<2>::eye(size, &like.device()).cast(like.dtype())
 }
 
 /// `y = x W + b`.

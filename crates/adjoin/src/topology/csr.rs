@@ -3,6 +3,9 @@
 use crate::{Error, Result};
 use std::sync::{Arc, OnceLock};
 
+/// The position that stands for "no such edge".
+pub const ABSENT: u32 = u32::MAX;
+
 /// A sparse 0/1 matrix in compressed-sparse-row form: the topology of a graph, without weights.
 ///
 /// Row i lists, in increasing order, the nodes that node i receives from. Indices are `u32`. The
@@ -345,6 +348,20 @@ impl Csr {
             pointers.push(indices.len() as u32);
         }
         Self::trusted(self.columns(), pointers, indices)
+    }
+
+    /// For every edge, its position in `inner`, or [`ABSENT`].
+    pub(crate) fn positions_in(&self, inner: &Self) -> Vec<u32> {
+        let mut positions = Vec::with_capacity(self.edges());
+        for i in 0..self.rows() {
+            let mut own = inner.range(i).peekable();
+            for &j in self.row(i) {
+                while own.next_if(|&at| inner.indices()[at] < j).is_some() {}
+                let found = own.next_if(|&at| inner.indices()[at] == j);
+                positions.push(found.map_or(ABSENT, |at| at as u32));
+            }
+        }
+        positions
     }
 
     pub(crate) fn same_shape(&self, what: &'static str, other: &Self) -> Result<()> {

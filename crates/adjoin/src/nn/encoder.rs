@@ -1,8 +1,12 @@
 //! Node encoding: `x^ = act(P^r x W + b)`.
 
+use super::{Linear, LinearConfig};
 use crate::{
-    Adjacency, Error, Features, Linear, LinearConfig, Normalisation, Pass, Result,
-    kernels::random::Key, ops,
+    Error, Result,
+    graph::{Adjacency, Features},
+    kernels::{normalise::Normalisation, random::Key},
+    ops,
+    pass::Pass,
 };
 use burn::{
     module::Module,
@@ -11,7 +15,7 @@ use burn::{
 use serde::{Deserialize, Serialize};
 
 /// Slope of every LeakyReLU of the generator below zero.
-pub(super) const SLOPE: f64 = 0.01;
+pub(crate) const SLOPE: f64 = 0.01;
 
 /// Settings of the node encoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
