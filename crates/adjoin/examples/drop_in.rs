@@ -1,8 +1,6 @@
 //! A two-layer GCN in Burn, before and after it learns its own neighbourhoods.
 use adjoin::conv::{Conv, Gcn, GcnConfig};
-use adjoin::{
-    Adjacency, Batch, Csr, Dgg, DggConfig, Features, GraphInput, GraphLearner, Key, Pass,
-};
+use adjoin::{Adjacency, Csr, Dgg, DggConfig, Features, Key, Pass};
 use burn::nn::loss::CrossEntropyLossConfig;
 use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::{Device, Int, Tensor, activation::relu};
@@ -16,14 +14,13 @@ struct Net {
 
 impl Net {
     fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> adjoin::Result<Tensor<2>> {
-        let nodes = Batch::single(x.nodes());
         let graph = match &self.dgg {
             None => graph.clone(),
             // added: ask it for a graph, and use that one
-            Some(dgg) => dgg.learn(&GraphInput::new(x, Some(graph), &nodes), pass)?.adjacency,
+            Some(dgg) => dgg.forward(x, graph, pass.child(0))?.adjacency,
         };
-        let hidden = relu(self.first.forward(x, &graph, pass)?);
-        self.second.forward(&hidden.into(), &graph, pass)
+        let hidden = relu(self.first.forward(x, &graph, pass.child(1))?);
+        self.second.forward(&hidden.into(), &graph, pass.child(2))
     }
 }
 

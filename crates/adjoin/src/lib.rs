@@ -12,7 +12,7 @@
 //! gives a graph whose weights carry gradients:
 //!
 //! ```
-//! use adjoin::{Adjacency, Batch, Csr, DggConfig, Features, GraphInput, GraphLearner, Key, Pass, SelfLoops};
+//! use adjoin::{Adjacency, Csr, DggConfig, Features, Key, Pass, SelfLoops};
 //! use adjoin::conv::{Conv, GcnConfig};
 //! use burn::tensor::{Device, Distribution, Tensor};
 //!
@@ -28,10 +28,9 @@
 //! let dgg = DggConfig::default().init(8, key.child(0), &device)?;
 //! let gcn = GcnConfig::new(8, 2).init(key.child(1), &device);
 //!
-//! let nodes = Batch::single(4);
-//! let pass = Pass::train(42, 0);
-//! let learned = dgg.learn(&GraphInput::new(&x, Some(&ring), &nodes), pass)?;
-//! let y = gcn.forward(&x, &learned.adjacency, pass)?;
+//! let mut pass = Pass::train(42, 0);
+//! let learned = dgg.forward(&x, &ring, pass.next())?;
+//! let y = gcn.forward(&x, &learned.adjacency, pass.next())?;
 //! let gradients = y.square().sum().backward(); // reaches the generator through the edge weights
 //! # let _ = gradients;
 //! # Ok(())

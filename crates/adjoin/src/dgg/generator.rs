@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error, Result,
-    graph::{Adjacency, GraphInput, Prepared},
+    graph::{Adjacency, Features, GraphInput, Prepared},
     kernels::random::PairNoise,
     nn::{EdgeScores, GraphLearner, LearnedGraph},
     ops::{self, StreamScorer},
@@ -100,6 +100,15 @@ impl GraphLearner for Dgg {
 }
 
 impl Dgg {
+    /// The graph of one pass over one given graph; for batches, prepared inputs or nodes without a
+    /// graph see [`learn`](GraphLearner::learn).
+    ///
+    /// # Errors
+    /// If features and graph do not fit each other or the generator.
+    pub fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> Result<LearnedGraph> {
+        self.learn(&GraphInput::new(x, Some(graph), &Batch::single(x.nodes())), pass)
+    }
+
     /// The settings this generator was made with.
     pub fn config(&self) -> &DggConfig {
         &self.config
@@ -211,7 +220,7 @@ impl Dgg {
     ) -> Result<LearnedGraph> {
         let sample = &self.config.sample;
         let scorer = self.stream_scorer(&shared.latent)?;
-        let scale = sample.scale(pass);
+        let scale = sample.scale(&pass);
         // The same key as `perturb` uses on the sparse pairs: both see the same noise.
         let noise = (scale > 0.0).then(|| PairNoise {
             key: pass.child(1).key(),

@@ -45,7 +45,7 @@ impl SampleConfig {
     }
 
     /// The noise of a pass: none in evaluation.
-    pub(super) fn scale(&self, pass: Pass) -> f64 {
+    pub(super) fn scale(&self, pass: &Pass) -> f64 {
         if pass.has_noise() { self.noise } else { 0.0 }
     }
 
@@ -56,7 +56,7 @@ impl SampleConfig {
         pairs: &Csr,
         pass: Pass,
     ) -> Result<Tensor<1>> {
-        let scale = self.scale(pass);
+        let scale = self.scale(&pass);
         if scale == 0.0 {
             return Ok(log_scores);
         }

@@ -77,7 +77,7 @@ impl Encoder {
         graph: Option<&Adjacency>,
         pass: Pass,
     ) -> Result<Tensor<2>> {
-        let mut latent = self.first.product(&x.dropout(self.dropout, pass)?)?;
+        let mut latent = self.first.product(&x.dropout(self.dropout, pass.same())?)?;
         if self.propagation > 0 {
             let graph = graph.ok_or(Error::NoInputGraph("an encoder with propagation"))?;
             let graph = graph.prepare(Normalisation::Symmetric, true)?;

@@ -39,7 +39,7 @@ impl Op<1> for Dropout {
 /// # Errors
 /// If the probability is outside [0, 1).
 pub fn dropout<const D: usize>(x: &Tensor<D>, probability: f64, pass: Pass) -> Result<Tensor<D>> {
-    if !drops(probability, pass)? {
+    if !drops(probability, &pass)? {
         return Ok(x.clone());
     }
     let op = Dropout { probability, key: pass.key(), shape: x.shape() };
@@ -78,7 +78,7 @@ pub fn relu_dropout<const D: usize>(
     probability: f64,
     pass: Pass,
 ) -> Result<Tensor<D>> {
-    if !drops(probability, pass)? {
+    if !drops(probability, &pass)? {
         return Ok(activation::relu(x.clone()));
     }
     let op = RectifiedDropout(Dropout { probability, key: pass.key(), shape: x.shape() });
@@ -86,7 +86,7 @@ pub fn relu_dropout<const D: usize>(
 }
 
 /// Whether anything is left out in this pass.
-fn drops(probability: f64, pass: Pass) -> Result<bool> {
+fn drops(probability: f64, pass: &Pass) -> Result<bool> {
     if !(0.0..1.0).contains(&probability) {
         let value = probability.to_string();
         return Err(Error::Setting { name: "dropout", value, expected: "must be in [0, 1)" });

@@ -29,7 +29,7 @@ fn step(
     world: &World,
     learner: &dyn GraphLearner,
     conv: &dyn Conv,
-    pass: Pass,
+    pass: &Pass,
 ) -> (Tensor<2>, LearnedGraph, Tensor<1>) {
     let (features, graph) = single_precision(world);
     let input = GraphInput::new(&features, Some(&graph), &world.batch);
@@ -56,14 +56,14 @@ fn any_convolution_with_any_learner() {
         for (name, learner) in &learners {
             for kind in KINDS {
                 let network = backbone(kind);
-                let (out, _, loss) = step(&world, learner.as_ref(), &network, pass);
+                let (out, _, loss) = step(&world, learner.as_ref(), &network, &pass);
                 assert_eq!(out.dims(), [43, 4]);
                 assert!(values(&out).iter().all(|v| v.is_finite()), "{name} {kind:?}");
                 let grads = crate::model::gradients(&network, &loss.backward());
                 assert!(grads.concat().iter().all(|g| g.is_finite()), "{name} {kind:?}");
                 assert!(grads.concat().iter().any(|g| *g != 0.0), "{name} {kind:?}");
             }
-            let (out, _, loss) = step(&world, learner.as_ref(), &edge_conv, pass);
+            let (out, _, loss) = step(&world, learner.as_ref(), &edge_conv, &pass);
             assert!(values(&out).iter().all(|v| v.is_finite()));
             let grads = crate::model::gradients(&edge_conv, &loss.backward());
             assert!(grads.concat().iter().all(|g| g.is_finite()));
@@ -78,7 +78,7 @@ fn any_convolution_with_any_learner() {
             for kind in KINDS {
                 let dgg = config.init(crate::INPUTS, Key::new(8), &device()).unwrap();
                 let network = backbone(kind);
-                let (out, learned, loss) = step(&world, &dgg, &network, pass);
+                let (out, learned, loss) = step(&world, &dgg, &network, &pass);
                 assert!(values(&out).iter().all(|v| v.is_finite()));
                 assert!(learned.degrees.is_some() && learned.latent.is_some());
                 let grads = loss.backward();
@@ -90,7 +90,7 @@ fn any_convolution_with_any_learner() {
                 assert!(2 * reached > own.len(), "{kind:?}: {reached} of {}", own.len());
             }
             let dgg = config.init(crate::INPUTS, Key::new(8), &device()).unwrap();
-            let (out, ..) = step(&world, &dgg, &edge_conv, pass);
+            let (out, ..) = step(&world, &dgg, &edge_conv, &pass);
             assert!(values(&out).iter().all(|v| v.is_finite()));
         }
     }
@@ -98,7 +98,7 @@ fn any_convolution_with_any_learner() {
 
 /// Output, graph and all gradients of one training step.
 fn everything(world: &World, dgg: &Dgg, network: &Backbone) -> Vec<f64> {
-    let (out, learned, loss) = step(world, dgg, network, Pass::train(3, 9));
+    let (out, learned, loss) = step(world, dgg, network, &Pass::train(3, 9));
     let mut all = values(&out);
     all.extend(values(learned.adjacency.weights()));
     all.extend(learned.adjacency.topology().indices().iter().map(|&j| f64::from(j)));

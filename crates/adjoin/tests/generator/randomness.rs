@@ -67,9 +67,9 @@ fn what_is_prepared_changes_nothing() {
         let input = GraphInput::new(&features, Some(&graph), &world.batch);
         let prepared = dgg.prepare(&input).unwrap();
         assert!(prepared.candidates.is_some());
-        let pass = Pass::train(2, 2);
-        let with = dgg.learn(&input.with_prepared(&prepared), pass).unwrap();
-        assert_eq!(bits(&with), bits(&dgg.learn(&input, pass).unwrap()));
+        let pass = || Pass::train(2, 2);
+        let with = dgg.learn(&input.with_prepared(&prepared), pass()).unwrap();
+        assert_eq!(bits(&with), bits(&dgg.learn(&input, pass()).unwrap()));
     }
 }
 
@@ -81,7 +81,7 @@ fn presets_and_ablations_run_and_are_what_they_say() {
         ..config
     };
     let (paper, reference) = (narrow(DggConfig::paper()), narrow(DggConfig::reference()));
-    let pass = Pass::train(1, 5);
+    let pass = || Pass::train(1, 5);
     for config in [
         paper.clone(),
         reference.clone(),
@@ -91,7 +91,7 @@ fn presets_and_ablations_run_and_are_what_they_say() {
         reference.clone().with_fixed_degree(4.0),
         paper.clone().without_edge_noise().without_degree_noise(),
     ] {
-        for pass in [pass, Pass::evaluate()] {
+        for pass in [pass(), Pass::evaluate()] {
             let learned = world.learn(&generator(&config), pass);
             assert!(learned.adjacency.topology().edges() > 28, "{config:?}");
             assert!(values(learned.adjacency.weights()).iter().all(|a| a.is_finite() && *a >= 0.0));
@@ -99,14 +99,14 @@ fn presets_and_ablations_run_and_are_what_they_say() {
     }
     // The paper's samples sum to 1 over all candidates, so no row weighs more.
     assert_eq!(paper.sample.form, SampleForm::Softmax);
-    let rows = dense(&world.learn(&generator(&paper), pass).adjacency);
+    let rows = dense(&world.learn(&generator(&paper), pass()).adjacency);
     assert!(rows.chunks(28).all(|row| row.iter().sum::<f64>() <= 1.0 + 1e-9));
     // The authors' code ranks self-loops, draws no noise, and has input edges as candidates.
     let dgg = generator(&reference);
-    let learned = world.learn(&dgg, pass);
+    let learned = world.learn(&dgg, pass());
     assert_eq!(bits(&learned), bits(&world.learn(&dgg, Pass::evaluate())));
     let pairs = &learned.scores.as_ref().unwrap().pairs;
     assert_eq!(pairs.edges(), world.graph.edges() + 28);
-    let fixed = world.learn(&generator(&paper.with_fixed_degree(2.5)), pass);
+    let fixed = world.learn(&generator(&paper.with_fixed_degree(2.5)), pass());
     assert_eq!(degrees(&fixed), vec![2.5; 28]);
 }

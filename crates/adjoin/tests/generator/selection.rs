@@ -103,8 +103,8 @@ fn a_hard_generator_keeps_whole_samples() {
         let selector = SelectorConfig { hard: true, ..SelectorConfig::default() };
         let hard = DggConfig { selector, ..soft.clone() };
         let (soft, hard) = (generator(&soft), generator(&hard));
-        let pass = Pass::train(1, 2);
-        let (a, b) = (world.learn(&soft, pass), world.learn(&hard, pass));
+        let pass = || Pass::train(1, 2);
+        let (a, b) = (world.learn(&soft, pass()), world.learn(&hard, pass()));
         assert_eq!(a.adjacency.topology(), b.adjacency.topology());
         let (a, b) = (values(a.adjacency.weights()), values(b.adjacency.weights()));
         assert!(a.iter().zip(&b).all(|(a, b)| *b == 0.0 || b > a));
@@ -132,9 +132,9 @@ fn the_symmetric_option_is_the_mean_of_both_directions() {
     for candidates in [CandidateRule::InputEdges, CandidateRule::Complete] {
         let plain = small(candidates);
         let both = DggConfig { symmetric: true, ..plain.clone() };
-        let pass = Pass::train(6, 1);
-        let plain = dense(&world.learn(&generator(&plain), pass).adjacency);
-        let learned = world.learn(&generator(&both), pass).adjacency;
+        let pass = || Pass::train(6, 1);
+        let plain = dense(&world.learn(&generator(&plain), pass()).adjacency);
+        let learned = world.learn(&generator(&both), pass()).adjacency;
         assert!(learned.topology().is_symmetric());
         let found = dense(&learned);
         for i in 0..n {
@@ -152,11 +152,11 @@ fn merging_adds_to_the_input_graph_and_starts_near_it() {
     let input = dense(&world.adjacency());
     for candidates in [CandidateRule::InputEdges, CandidateRule::Complete] {
         let replace = small(candidates);
-        let pass = Pass::train(2, 3);
-        let learned = dense(&world.learn(&generator(&replace), pass).adjacency);
+        let pass = || Pass::train(2, 3);
+        let learned = dense(&world.learn(&generator(&replace), pass()).adjacency);
         for theta in [-8.0, -1.0, 0.5] {
             let add = DggConfig { merge: MergeRule::Add(theta), ..replace.clone() };
-            let found = dense(&world.learn(&generator(&add), pass).adjacency);
+            let found = dense(&world.learn(&generator(&add), pass()).adjacency);
             let mix = f64::exp(theta).ln_1p();
             let sum: Vec<f64> = input.iter().zip(&learned).map(|(a, b)| a + mix * b).collect();
             assert_close(&found, &sum, 1e-12);

@@ -57,11 +57,11 @@ fn batch_of(node: u32) -> u32 {
 fn check(name: &str, config: &DggConfig) {
     let dgg = moved(config.init(INPUTS, Key::new(8), &device()).unwrap());
     let x = tensor(&normals(1, NODES * INPUTS), [NODES, INPUTS]);
-    let pass = Pass::train(5, 6);
-    check_module(name, &dgg, &x, |dgg, x| outcome(dgg, x, pass));
+    let pass = || Pass::train(5, 6);
+    check_module(name, &dgg, &x, |dgg, x| outcome(dgg, x, pass()));
     // Gradients of the adjacency alone.
     let leaf = x.require_grad();
-    let all = outcome(&dgg, leaf.clone(), pass);
+    let all = outcome(&dgg, leaf.clone(), pass());
     let adjacency = all.slice(0..NODES * NODES);
     let mix = tensor(&normals(2, NODES * NODES), [NODES * NODES]);
     let grads = (adjacency * mix).sum().backward();

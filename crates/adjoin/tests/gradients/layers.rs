@@ -31,22 +31,22 @@ fn flat(tensor: Tensor<2>) -> Tensor<1> {
 }
 
 /// All gradients of a layer; those of the weights only if the layer looks at them.
-fn check<M: Module + Conv>(name: &str, layer: M, pass: Pass, weighted: bool) {
+fn check<M: Module + Conv>(name: &str, layer: M, pass: impl Fn() -> Pass, weighted: bool) {
     let layer = widened(layer);
     let fixed = with_weights(tensor(&weights(), [weights().len()]));
     let x = tensor(&normals(1, NODES * WIDTH), [NODES, WIDTH]);
     let grads = check_module(name, &layer, &x, |layer, x| {
-        flat(layer.forward(&x.into(), &fixed, pass).unwrap())
+        flat(layer.forward(&x.into(), &fixed, pass()).unwrap())
     });
     for (at, grad) in grads.iter().enumerate() {
         assert!(grad.iter().any(|g| *g != 0.0), "{name}: parameter {at} gets no gradient");
     }
     gradcheck(&[normals(1, NODES * WIDTH), weights()], |t| {
         let x = t[0].clone().reshape([NODES, WIDTH]);
-        flat(layer.forward(&x.into(), &with_weights(t[1].clone()), pass).unwrap())
+        flat(layer.forward(&x.into(), &with_weights(t[1].clone()), pass()).unwrap())
     });
     let leaf = tensor(&weights(), [weights().len()]).require_grad();
-    let out = layer.forward(&x.into(), &with_weights(leaf.clone()), pass).unwrap();
+    let out = layer.forward(&x.into(), &with_weights(leaf.clone()), pass()).unwrap();
     let grad = leaf.grad(&out.square().sum().backward());
     assert_eq!(grad.is_some_and(|g| values(&g).iter().any(|g| g.abs() > 1e-6)), weighted, "{name}");
 }
@@ -54,12 +54,12 @@ fn check<M: Module + Conv>(name: &str, layer: M, pass: Pass, weighted: bool) {
 #[test]
 fn single_layers() {
     let (key, device) = (Key::new(2), device());
-    let still = Pass::evaluate();
+    let still = Pass::evaluate;
     check("gcn", GcnConfig::new(WIDTH, 3).init(key, &device), still, true);
     check("sage", SageConfig::new(WIDTH, 3).init(key, &device), still, true);
     check("gat", GatConfig::new(WIDTH, 3, 2).init(key, &device), still, true);
     let average = GatConfig { average: true, dropout: 0.3, ..GatConfig::new(WIDTH, 3, 2) };
-    check("gat, average", average.init(key, &device), Pass::train(1, 2), true);
+    check("gat, average", average.init(key, &device), || Pass::train(1, 2), true);
     for variant in [false, true] {
         let config = GcnIIConfig { variant, ..GcnIIConfig::of_depth(WIDTH, 0.5, 1) };
         check("gcnii", config.init(key, &device), still, true);
@@ -68,7 +68,7 @@ fn single_layers() {
 
 #[test]
 fn edge_convolution() {
-    for pass in [Pass::train(1, 1), Pass::evaluate()] {
+    for pass in [|| Pass::train(1, 1), Pass::evaluate] {
         for weighting in [EdgeWeighting::Scaled, EdgeWeighting::Shifted] {
             let config = EdgeConvConfig { weighting, ..EdgeConvConfig::new(WIDTH, 6) };
             let mut layer = config.init(Key::new(2), &device());
@@ -87,9 +87,9 @@ fn whole_networks_with_dropout() {
         let network = moved(network);
         let fixed = with_weights(tensor(&weights(), [weights().len()]));
         let x = tensor(&normals(1, NODES * WIDTH), [NODES, WIDTH]);
-        let pass = Pass::train(1, 7);
+        let pass = || Pass::train(1, 7);
         check_module(&format!("{kind:?}"), &network, &x, |network, x| {
-            flat(network.forward(&x.into(), &fixed, pass).unwrap())
+            flat(network.forward(&x.into(), &fixed, pass()).unwrap())
         });
     }
 }
