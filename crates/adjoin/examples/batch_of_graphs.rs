@@ -18,7 +18,7 @@ fn main() -> adjoin::Result<()> {
         degree: DegreeConfig { rule: DegreeRule::Literal, ..DegreeConfig::default() },
         ..DggConfig::default()
     };
-    let dgg = config.init(4, key.child(1), &device)?;
+    let dgg = config.clone().with_inputs(4).init(key.child(1), &device)?;
     let learned = dgg.learn(&GraphInput::new(&agents, None, &batch), Pass::evaluate())?;
     let scenes: Vec<Csr> = learned.adjacency.topology().split(&batch)?;
     let wanted = learned.degrees.map(|k| k.into_data().iter::<f32>().collect::<Vec<f32>>());

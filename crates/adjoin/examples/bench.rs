@@ -102,8 +102,9 @@ fn training(kind: BackboneKind, learner: Option<DggConfig>) -> Outcome<Step> {
         config.hidden = 64;
     }
     let key = Key::new(1);
-    let learner = learner.map(|c| c.init(1433, key.child(2), &tracked)).transpose()?;
-    let backbone = config.init(1433, 7, key.child(1), &tracked)?;
+    let learner =
+        learner.map(|c| c.clone().with_inputs(1433).init(key.child(2), &tracked)).transpose()?;
+    let backbone = config.with_widths(1433, 7).init(key.child(1), &tracked)?;
     let mut model = Some(Model { backbone, learner });
     let decay = WeightDecayConfig::new(5e-4);
     let mut adam = AdamConfig::new().with_weight_decay(Some(decay)).init();
@@ -158,7 +159,7 @@ fn complete(n: usize, kind: Score) -> Outcome<Step> {
         degree: DegreeConfig { rule: DegreeRule::Literal, ..DegreeConfig::default() },
         ..DggConfig::default()
     };
-    let dgg = config.init(64, key, &device)?;
+    let dgg = config.clone().with_inputs(64).init(key, &device)?;
     let x = Features::from(normal([n, 64], key.child(9), &device));
     let batch = Batch::single(n);
     Ok(Box::new(move |at| {

@@ -40,9 +40,9 @@ fn main() -> adjoin::Result<()> {
     let loss = CrossEntropyLossConfig::new().init(&device);
     for learned in [false, true] {
         let layer = |i, o, k| GcnConfig::new(i, o).init(key.child(k), &device);
-        let dgg = DggConfig::default().init(8, key.child(5), &device)?;
+        let dgg = DggConfig::new(8).init(key.child(5), &device)?;
         let dgg = learned.then_some(dgg);
-        let mut net = Net { first: layer(8, 16, 3), second: layer(16, 2, 4), dgg };
+        let mut net = Net { first: layer(8, 16, 3)?, second: layer(16, 2, 4)?, dgg };
         let mut adam = AdamConfig::new().init();
         for step in 0..100 {
             let logits = net.forward(&x, &graph, Pass::train(1, step))?.slice([0..40, 0..2]);

@@ -91,9 +91,24 @@ pub enum Error {
     /// Agreement is asked for, but nothing is believed.
     #[error("agreement of beliefs needs class probabilities of all nodes in Prepared::beliefs")]
     NoBeliefs,
+    /// There is nothing of that name.
+    #[error("there is no {what} {name:?}{}; choose one of {known}", near.map(|near| format!(" (did you mean {near:?}?)")).unwrap_or_default())]
+    Unknown {
+        /// A learner, a backbone, ...
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The name that is most like it, if one is.
+        near: Option<&'static str>,
+        /// All names.
+        known: String,
+    },
     /// An input graph is needed and none was given.
     #[error("{0} needs an input graph, and none was given")]
     NoInputGraph(&'static str),
+    /// Edges are needed, and a linear map over nodes that has none was given.
+    #[error("{0} needs edges, and the map over nodes that it was given has none")]
+    NoEdges(&'static str),
     /// Node features are needed and none were given.
     #[error("{0} needs node features, and none were given")]
     NoFeatures(&'static str),
@@ -126,6 +141,41 @@ pub enum Error {
 }
 
 impl Error {
+    /// A width that was set, or an error that says how to.
+    pub(crate) fn width(
+        width: Option<usize>,
+        name: &'static str,
+        expected: &'static str,
+    ) -> Result<usize> {
+        width.ok_or(Self::Setting { name, value: "never set".into(), expected })
+    }
+
+    /// Refuses a count of 0.
+    pub(crate) fn positive(value: usize, name: &'static str, expected: &'static str) -> Result<()> {
+        if value > 0 {
+            return Ok(());
+        }
+        Err(Self::Setting { name, value: "0".into(), expected })
+    }
+
+    /// Refuses a name that is none of `known`.
+    pub(crate) fn unknown(
+        what: &'static str,
+        name: &str,
+        known: impl Iterator<Item = &'static str>,
+    ) -> Self {
+        /// Below this two names have little in common.
+        const ALIKE: f64 = 0.7;
+        let known: Vec<&str> = known.collect();
+        let likeness = |other: &&&str| strsim::jaro_winkler(name, other);
+        let near = known
+            .iter()
+            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+            .filter(|near| likeness(near) > ALIKE)
+            .copied();
+        Self::Unknown { what, name: name.to_string(), near, known: known.join(", ") }
+    }
+
     /// Refuses two element types that differ.
     pub(crate) fn same_type(what: &'static str, a: DType, b: DType) -> Result<()> {
         if a == b {

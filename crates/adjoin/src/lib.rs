@@ -25,8 +25,8 @@
 //! let ring = Adjacency::unweighted(ring, &device);
 //! let x = Features::from(Tensor::<2>::random([4, 8], Distribution::Default, &device));
 //!
-//! let dgg = DggConfig::default().init(8, key.child(0), &device)?;
-//! let gcn = GcnConfig::new(8, 2).init(key.child(1), &device);
+//! let dgg = DggConfig::new(8).init(key.child(0), &device)?;
+//! let gcn = GcnConfig::new(8, 2).init(key.child(1), &device)?;
 //!
 //! let mut pass = Pass::train(42, 0);
 //! let learned = dgg.forward(&x, &ring, pass.next())?;

@@ -22,7 +22,7 @@ fn config(k: usize) -> DgmConfig {
 }
 
 fn dgm(config: &DgmConfig) -> Dgm {
-    model::moved(config.init(INPUTS, Key::new(8), &device()).unwrap())
+    model::moved(config.clone().with_inputs(INPUTS).init(Key::new(8), &device()).unwrap())
 }
 
 fn features(nodes: usize) -> Tensor<2> {
@@ -186,10 +186,11 @@ fn baselines_follow_rewards() {
 
 #[test]
 fn what_is_out_of_range_is_named() {
-    let refused = |config: DgmConfig| match config.init(3, Key::new(1), &device()) {
-        Err(Error::Setting { name, .. }) => name,
-        other => panic!("{:?}", other.map(|_| ())),
-    };
+    let refused =
+        |config: DgmConfig| match config.clone().with_inputs(3).init(Key::new(1), &device()) {
+            Err(Error::Setting { name, .. }) => name,
+            other => panic!("{:?}", other.map(|_| ())),
+        };
     assert_eq!(refused(config(0)), "k");
     assert_eq!(refused(config(1 << 40)), "k");
     let encoder = |width, dropout| EncoderConfig { width, dropout, ..EncoderConfig::default() };
@@ -204,7 +205,7 @@ fn what_is_out_of_range_is_named() {
     assert!(matches!(missing, Err(Error::NodeOutOfRange { row: 4, .. })));
     let gcn =
         DgmConfig { encoder: EncoderConfig { propagation: 1, ..encoder(4, 0.0) }, ..config(2) };
-    let gcn = gcn.init(3, Key::new(1), &device()).unwrap();
+    let gcn = gcn.clone().with_inputs(3).init(Key::new(1), &device()).unwrap();
     let input = Features::from(tensor32(&normals(1, 12), [4, 3]));
     let result = gcn.learn(&GraphInput::new(&input, None, &batch), Pass::evaluate());
     assert!(matches!(result, Err(Error::NoInputGraph(_))));

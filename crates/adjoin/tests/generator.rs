@@ -40,7 +40,9 @@ fn with_rule(config: &DggConfig, rule: DegreeRule) -> DggConfig {
 
 /// A generator in f64.
 fn generator(config: &DggConfig) -> Dgg {
-    model::widened(config.init(INPUTS, Key::new(8), &common::device()).expect("settings"))
+    model::widened(
+        config.clone().with_inputs(INPUTS).init(Key::new(8), &common::device()).expect("settings"),
+    )
 }
 
 /// Nodes with features, and a random graph without edges between the graphs of the batch.

@@ -3,7 +3,7 @@
 mod common;
 
 use adjoin::{
-    Batch, Csr, Error, Features, GraphInput, GraphLearner, Pass,
+    Batch, Csr, Error, Features, GraphInput, GraphLearner, Key, Pass,
     conv::EdgeWeighting,
     kernels::selector::Step,
     learner::DilatedConfig,
@@ -283,7 +283,10 @@ fn what_does_not_fit_is_refused() {
         DilatedConfig { dilation: 0, ..DilatedConfig::default() },
         DilatedConfig { stochastic: 1.5, ..DilatedConfig::default() },
     ] {
-        assert!(matches!(config.init(), Err(Error::Setting { .. })), "{config:?}");
+        assert!(
+            matches!(config.init(Key::new(1), &device()), Err(Error::Setting { .. })),
+            "{config:?}"
+        );
     }
 }
 
@@ -297,7 +300,10 @@ fn line(points: usize) -> Features {
 fn dilated_neighbours_are_every_so_manieth_of_the_nearest() {
     let learn = |config: DilatedConfig, points: usize, pass: Pass| {
         let (x, batch) = (line(points), Batch::single(points));
-        let graph = config.init().unwrap().learn(&GraphInput::new(&x, None, &batch), pass);
+        let graph = config
+            .init(Key::new(1), &device())
+            .unwrap()
+            .learn(&GraphInput::new(&x, None, &batch), pass);
         graph.unwrap().adjacency
     };
     let config = |k, dilation, stochastic| DilatedConfig { k, dilation, stochastic };

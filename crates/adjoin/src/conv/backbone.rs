@@ -1,17 +1,16 @@
-//! The four networks that learners are compared on.
+//! The networks that learners are compared on, and the table that names them.
 
 use super::{Conv, Gat, GatConfig, Gcn, GcnConfig, GcnII, GcnIIConfig, Sage, SageConfig};
 use crate::{
     Error, Result,
     graph::{Adjacency, Features},
     kernels::random::Key,
-    nn::{Linear, LinearConfig},
-    ops,
+    nn::{Activation, Aggregate, Linear, LinearConfig, MOST_WEIGHTS, Network, State},
     pass::Pass,
 };
 use burn::{
     module::Module,
-    tensor::{Device, Tensor, activation},
+    tensor::{Device, Tensor, activation::relu},
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,10 +29,52 @@ pub enum BackboneKind {
     Gcnii,
 }
 
+/// A network by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct BackboneEntry {
+    /// What it is called in configuration files and on the command line.
+    pub name: &'static str,
+    /// One line of help.
+    pub about: &'static str,
+    /// The settings it was published with on Cora, without widths.
+    pub config: fn() -> BackboneConfig,
+}
+
+/// All networks; a new one is a line here, a [`BackboneKind`] and a [`Backbone`].
+pub const BACKBONES: &[BackboneEntry] = &[
+    BackboneEntry {
+        name: "gcn",
+        about: "graph convolutions (Kipf and Welling, 2017)",
+        config: || BackboneConfig::of_kind(BackboneKind::Gcn),
+    },
+    BackboneEntry {
+        name: "sage",
+        about: "GraphSAGE with the mean of the neighbours (Hamilton et al., 2017)",
+        config: || BackboneConfig::of_kind(BackboneKind::Sage),
+    },
+    BackboneEntry {
+        name: "gat",
+        about: "graph attention (Velickovic et al., 2018)",
+        config: || BackboneConfig::of_kind(BackboneKind::Gat),
+    },
+    BackboneEntry {
+        name: "gcnii",
+        about: "deep convolutions that hold on to their first features (Chen et al., 2020)",
+        config: || BackboneConfig::of_kind(BackboneKind::Gcnii),
+    },
+];
+
 /// Settings of a [`Backbone`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BackboneConfig {
+    /// Width of the features, set by [`with_widths`](Self::with_widths); no part of a configuration
+    /// file.
+    #[serde(skip)]
+    pub inputs: Option<usize>,
+    /// Numbers per node that come out, set by [`with_widths`](Self::with_widths).
+    #[serde(skip)]
+    pub outputs: Option<usize>,
     /// The kind of network.
     pub kind: BackboneKind,
     /// Width of the hidden layers (of one head for GAT).
@@ -62,13 +103,12 @@ impl Default for BackboneConfig {
     }
 }
 
-/// A network with more would not fit the memory of most machines, and is a mistake.
-const MOST_WEIGHTS: usize = 1 << 30;
-
 impl BackboneConfig {
     /// The settings each network was published with on Cora.
     pub fn of_kind(kind: BackboneKind) -> Self {
         let base = Self {
+            inputs: None,
+            outputs: None,
             kind,
             hidden: 16,
             layers: 2,
@@ -89,25 +129,32 @@ impl BackboneConfig {
         }
     }
 
-    /// The network from `inputs` features to `outputs` numbers per node.
+    /// The settings of a network of [`BACKBONES`].
     ///
     /// # Errors
-    /// If a setting is out of range.
-    pub fn init(
-        &self,
-        inputs: usize,
-        outputs: usize,
-        key: Key,
-        device: &Device,
-    ) -> Result<Backbone> {
-        let positive = |name, value: usize| match value {
-            0 => Err(Error::Setting { name, value: "0".into(), expected: "must be at least 1" }),
-            _ => Ok(()),
-        };
-        positive("hidden", self.hidden)?;
-        positive("layers", self.layers)?;
-        positive("heads", self.heads)?;
-        positive("output_heads", self.output_heads)?;
+    /// If there is none of that name; says which is nearest.
+    pub fn named(name: &str) -> Result<Self> {
+        let entry = BACKBONES.iter().find(|entry| entry.name == name);
+        let names = || BACKBONES.iter().map(|entry| entry.name);
+        entry.map(|entry| (entry.config)()).ok_or_else(|| Error::unknown("backbone", name, names()))
+    }
+
+    /// The same from `inputs` features to `outputs` numbers per node.
+    #[must_use]
+    pub fn with_widths(self, inputs: usize, outputs: usize) -> Self {
+        Self { inputs: Some(inputs), outputs: Some(outputs), ..self }
+    }
+
+    fn check(&self) -> Result<()> {
+        let counts = [
+            ("hidden", self.hidden),
+            ("layers", self.layers),
+            ("heads", self.heads),
+            ("output_heads", self.output_heads),
+        ];
+        for (name, count) in counts {
+            Error::positive(count, name, "must be at least 1")?;
+        }
         for (name, value) in
             [("dropout", self.dropout), ("attention_dropout", self.attention_dropout)]
         {
@@ -116,6 +163,18 @@ impl BackboneConfig {
                 return Err(Error::Setting { name, value, expected: "must be in [0, 1)" });
             }
         }
+        Ok(())
+    }
+
+    /// The network, with weights drawn from `key`.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or the widths were never set.
+    pub fn init(&self, key: Key, device: &Device) -> Result<Backbone> {
+        self.check()?;
+        let call = "call with_widths(width of the features, numbers per node) before init";
+        let inputs = Error::width(self.inputs, "inputs", call)?;
+        let outputs = Error::width(self.outputs, "outputs", call)?;
         // Widths of the inputs of all layers, and of the output of the last.
         let heads = if self.kind == BackboneKind::Gat { self.heads } else { 1 };
         let between = self.hidden.saturating_mul(heads);
@@ -128,48 +187,55 @@ impl BackboneConfig {
         let mut widths = vec![between; self.layers + 1];
         widths[0] = inputs;
         widths[self.layers] = outputs;
-        let layers =
-            (0..self.layers).map(|at| (at, widths[at], widths[at + 1], key.child(at as u64)));
+        let layer = |at: usize| (widths[at], widths[at + 1], key.child(at as u64));
+        let gcn = |at| {
+            let (inputs, outputs, key) = layer(at);
+            GcnConfig::new(inputs, outputs).init(key, device)
+        };
+        let sage = |at| {
+            let (inputs, outputs, key) = layer(at);
+            SageConfig::new(inputs, outputs).init(key, device)
+        };
+        let gat = |at| {
+            let (inputs, outputs, key) = layer(at);
+            let last = at + 1 == self.layers;
+            let config = match last {
+                true => GatConfig::new(inputs, outputs, self.output_heads),
+                false => GatConfig::new(inputs, self.hidden, self.heads),
+            };
+            let dropout = self.attention_dropout;
+            GatConfig { average: last, dropout, ..config }.init(key, device)
+        };
+        let gcnii = |at: usize| {
+            let config = GcnIIConfig::of_depth(self.hidden, self.lambda, at + 1);
+            let (alpha, variant) = (self.alpha, self.variant);
+            GcnIIConfig { alpha, variant, ..config }.init(key.child(at as u64 + 1), device)
+        };
         Ok(match self.kind {
-            BackboneKind::Gcn => Backbone::Gcn(Stack {
-                layers: layers
-                    .map(|(_, i, o, key)| GcnConfig::new(i, o).init(key, device))
-                    .collect(),
-                dropout: self.dropout,
-            }),
-            BackboneKind::Sage => Backbone::Sage(Stack {
-                layers: layers
-                    .map(|(_, i, o, key)| SageConfig::new(i, o).init(key, device))
-                    .collect(),
-                dropout: self.dropout,
-            }),
-            BackboneKind::Gat => {
-                let layer = |(at, inputs, outputs, key)| {
-                    let last = at + 1 == self.layers;
-                    let config = match last {
-                        true => GatConfig::new(inputs, outputs, self.output_heads),
-                        false => GatConfig::new(inputs, self.hidden, self.heads),
-                    };
-                    let dropout = self.attention_dropout;
-                    GatConfig { average: last, dropout, ..config }.init(key, device)
-                };
-                let layers = layers.map(layer).collect();
-                Backbone::Gat(Stack { layers, dropout: self.dropout })
-            }
+            BackboneKind::Gcn => Backbone::Gcn(self.stack(gcn, &widths, Activation::Relu)?),
+            BackboneKind::Sage => Backbone::Sage(self.stack(sage, &widths, Activation::Relu)?),
+            BackboneKind::Gat => Backbone::Gat(self.stack(gat, &widths, Activation::Elu)?),
             BackboneKind::Gcnii => Backbone::Gcnii(GcnIINetwork {
-                first: LinearConfig::new(inputs, self.hidden).init(key.child(0), device),
-                layers: (1..=self.layers)
-                    .map(|layer| {
-                        let config = GcnIIConfig::of_depth(self.hidden, self.lambda, layer);
-                        let (alpha, variant) = (self.alpha, self.variant);
-                        GcnIIConfig { alpha, variant, ..config }
-                            .init(key.child(layer as u64), device)
-                    })
-                    .collect(),
+                first: LinearConfig::new(inputs, self.hidden).init(key.child(0), device)?,
+                layers: (0..self.layers).map(gcnii).collect::<Result<_>>()?,
                 last: LinearConfig::new(self.hidden, outputs)
-                    .init(key.child(self.layers as u64 + 1), device),
+                    .init(key.child(self.layers as u64 + 1), device)?,
                 dropout: self.dropout,
             }),
+        })
+    }
+
+    fn stack<C: Module>(
+        &self,
+        layer: impl Fn(usize) -> Result<C>,
+        widths: &[usize],
+        activation: Activation,
+    ) -> Result<Stack<C>> {
+        Ok(Stack {
+            layers: (0..self.layers).map(layer).collect::<Result<_>>()?,
+            dropout: self.dropout,
+            widths: widths[..self.layers].to_vec(),
+            activation,
         })
     }
 }
@@ -180,31 +246,38 @@ pub struct Stack<C: Module> {
     /// The convolutions.
     pub layers: Vec<C>,
     dropout: f64,
+    #[module(skip)]
+    widths: Vec<usize>,
+    #[module(skip)]
+    activation: Activation,
 }
 
-impl<C: Conv + Module> Stack<C> {
-    /// `activation` is followed by dropout.
-    fn forward(
-        &self,
-        x: &Features,
-        graph: &Adjacency,
-        activation: impl Fn(&Tensor<2>, f64, Pass) -> Result<Tensor<2>>,
-        pass: Pass,
-    ) -> Result<Tensor<2>> {
-        let mut output = None;
-        for (at, layer) in self.layers.iter().enumerate() {
-            let pass = pass.child(at as u64);
-            let dropped = match &output {
-                None => x.dropout(self.dropout, pass.child(0))?,
-                Some(hidden) => activation(hidden, self.dropout, pass.child(0))?.into(),
-            };
-            output = Some(layer.forward(&dropped, graph, pass.child(1))?);
-        }
-        output.ok_or(Error::Setting {
-            name: "layers",
-            value: "0".into(),
-            expected: "must be at least 1",
-        })
+fn layer_at<C>(layers: &[C], at: usize) -> Result<&C> {
+    layers.get(at).ok_or_else(|| Error::shape("layer", format!("below {}", layers.len()), at))
+}
+
+impl<C: Conv + Module> Network for Stack<C> {
+    fn depth(&self) -> usize {
+        self.layers.len()
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        self.widths.clone()
+    }
+
+    fn begin(&self, x: &Features, _pass: &Pass) -> Result<State> {
+        Ok(State::new(x.clone()))
+    }
+
+    fn layer(&self, at: usize, state: State, graph: &dyn Aggregate, pass: &Pass) -> Result<State> {
+        let pass = pass.child(at as u64);
+        let dropped = state.dropped(self.dropout, pass.child(0))?;
+        let output = layer_at(&self.layers, at)?.forward_with(&dropped, graph, pass.child(1))?;
+        Ok(State::before(self.activation, output))
+    }
+
+    fn finish(&self, state: State, _pass: &Pass) -> Result<Tensor<2>> {
+        state.output()
     }
 }
 
@@ -220,16 +293,32 @@ pub struct GcnIINetwork {
     dropout: f64,
 }
 
-impl GcnIINetwork {
-    fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>> {
+impl Network for GcnIINetwork {
+    fn depth(&self) -> usize {
+        self.layers.len()
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        vec![self.last.weight.dims()[0]; self.layers.len()]
+    }
+
+    fn begin(&self, x: &Features, pass: &Pass) -> Result<State> {
         let dropped = x.dropout(self.dropout, pass.child(0))?;
-        let initial = activation::relu(self.first.forward(&dropped)?);
-        let mut dropped = ops::dropout(&initial, self.dropout, pass.child(1))?;
-        for (at, layer) in self.layers.iter().enumerate() {
-            let h = layer.forward_from(&dropped, &initial, graph)?;
-            dropped = ops::relu_dropout(&h, self.dropout, pass.child(at as u64 + 2))?;
-        }
-        Ok(self.last.forward_dense(dropped))
+        let initial = relu(self.first.forward(&dropped)?);
+        Ok(State::new(initial.clone()).with_first(initial))
+    }
+
+    fn layer(&self, at: usize, state: State, graph: &dyn Aggregate, pass: &Pass) -> Result<State> {
+        let edges = graph.edges().ok_or(Error::NoEdges("GCNII"))?;
+        let dropped = state.dropped(self.dropout, pass.child(at as u64 + 1))?.to_dense()?;
+        let initial = state.first().unwrap_or(&dropped);
+        let output = layer_at(&self.layers, at)?.forward_from(&dropped, initial, edges)?;
+        Ok(State::before(Activation::Relu, output).with_first(initial.clone()))
+    }
+
+    fn finish(&self, state: State, pass: &Pass) -> Result<Tensor<2>> {
+        let dropped = state.dropped(self.dropout, pass.child(self.layers.len() as u64 + 1))?;
+        self.last.forward(&dropped)
     }
 }
 
@@ -247,16 +336,54 @@ pub enum Backbone {
     Gcnii(GcnIINetwork),
 }
 
+impl Backbone {
+    fn network(&self) -> &dyn Network {
+        match self {
+            Self::Gcn(stack) => stack,
+            Self::Sage(stack) => stack,
+            Self::Gat(stack) => stack,
+            Self::Gcnii(network) => network,
+        }
+    }
+
+    /// Paths of the parameters that count as the first layer, whose weights decay by a factor of their
+    /// own: the first convolution; of GCNII the maps in and out, as published.
+    pub fn first_parameters(&self) -> &'static [&'static str] {
+        match self {
+            Self::Gcn(_) | Self::Sage(_) | Self::Gat(_) => &["layers.0."],
+            Self::Gcnii(_) => &["first.", "last."],
+        }
+    }
+}
+
+impl Network for Backbone {
+    fn depth(&self) -> usize {
+        self.network().depth()
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        self.network().widths()
+    }
+
+    fn begin(&self, x: &Features, pass: &Pass) -> Result<State> {
+        self.network().begin(x, pass)
+    }
+
+    fn layer(&self, at: usize, state: State, graph: &dyn Aggregate, pass: &Pass) -> Result<State> {
+        self.network().layer(at, state, graph, pass)
+    }
+
+    fn finish(&self, state: State, pass: &Pass) -> Result<Tensor<2>> {
+        self.network().finish(state, pass)
+    }
+}
+
 impl Conv for Backbone {
     fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>> {
-        match self {
-            Self::Gcn(stack) => stack.forward(x, graph, ops::relu_dropout, pass),
-            Self::Sage(stack) => stack.forward(x, graph, ops::relu_dropout, pass),
-            Self::Gat(stack) => {
-                let elu = |h: &Tensor<2>, p, pass| ops::dropout(&ops::elu(h)?, p, pass);
-                stack.forward(x, graph, elu, pass)
-            }
-            Self::Gcnii(network) => network.forward(x, graph, pass),
-        }
+        self.run(x, graph, pass)
+    }
+
+    fn forward_with(&self, x: &Features, graph: &dyn Aggregate, pass: Pass) -> Result<Tensor<2>> {
+        self.run(x, graph, pass)
     }
 }

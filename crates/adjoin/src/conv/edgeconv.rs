@@ -7,7 +7,7 @@
 use super::Conv;
 pub use crate::kernels::weighted_edgeconv::EdgeWeighting;
 use crate::{
-    Result,
+    Error, Result,
     graph::{Adjacency, Features},
     kernels::random::Key,
     nn::{Linear, LinearConfig, Start},
@@ -44,15 +44,26 @@ impl EdgeConvConfig {
     }
 
     /// The layer, with weights drawn from `key`.
-    pub fn init(&self, key: Key, device: &Device) -> EdgeConv {
+    ///
+    /// # Errors
+    /// Names the setting that is out of range.
+    pub fn init(&self, key: Key, device: &Device) -> Result<EdgeConv> {
+        let settings =
+            [("slope", self.slope), ("epsilon", self.epsilon), ("momentum", self.momentum)];
+        for (name, value) in settings {
+            if !(value >= 0.0 && value.is_finite()) {
+                let value = value.to_string();
+                return Err(Error::Setting { name, value, expected: "finite and not negative" });
+            }
+        }
         let linear = LinearConfig::new(self.inputs, self.outputs)
             .with_bias(None)
             .with_start(Start::Uniform(2 * self.inputs));
         let vector =
             |value: f64| Start::Constant(value).tensor([self.outputs], [1, 1], key, device);
-        EdgeConv {
-            difference: linear.init(key.child(0), device),
-            centre: linear.init(key.child(1), device),
+        Ok(EdgeConv {
+            difference: linear.init(key.child(0), device)?,
+            centre: linear.init(key.child(1), device)?,
             scale: Param::from_tensor(vector(1.0)),
             shift: Param::from_tensor(vector(0.0)),
             running_mean: RunningState::new(vector(0.0)),
@@ -61,7 +72,7 @@ impl EdgeConvConfig {
             epsilon: self.epsilon,
             momentum: self.momentum,
             weighting: self.weighting,
-        }
+        })
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::Conv;
 use crate::{
-    Result,
+    Error, Result,
     graph::{Adjacency, Features},
     kernels::{normalise::Normalisation, random::Key},
     nn::{Linear, LinearConfig, Start},
@@ -45,7 +45,15 @@ impl GatConfig {
     }
 
     /// The layer, with weights drawn from `key`.
-    pub fn init(&self, key: Key, device: &Device) -> Gat {
+    ///
+    /// # Errors
+    /// Names the setting that is out of range.
+    pub fn init(&self, key: Key, device: &Device) -> Result<Gat> {
+        Error::positive(self.heads, "heads", "must be at least 1")?;
+        if !(0.0..1.0).contains(&self.dropout) {
+            let (name, value) = ("attention_dropout", self.dropout.to_string());
+            return Err(Error::Setting { name, value, expected: "must be in [0, 1)" });
+        }
         let width = self.outputs * self.heads;
         let bias = if self.average { self.outputs } else { width };
         let attention = |child| {
@@ -54,8 +62,8 @@ impl GatConfig {
         };
         let linear = LinearConfig::new(self.inputs, width).with_bias(None);
         let bias = Start::Constant(0.0).tensor([bias], [1, 1], key, device);
-        Gat {
-            linear: linear.init(key.child(0), device),
+        Ok(Gat {
+            linear: linear.init(key.child(0), device)?,
             source: attention(1),
             target: attention(2),
             bias: Param::from_tensor(bias),
@@ -63,7 +71,7 @@ impl GatConfig {
             average: self.average,
             dropout: self.dropout,
             slope: self.slope,
-        }
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     Result,
     graph::{Adjacency, Features},
     kernels::{normalise::Normalisation, random::Key},
-    nn::{Linear, LinearConfig},
+    nn::{Aggregate, Linear, LinearConfig},
     pass::Pass,
 };
 use burn::{
@@ -33,10 +33,13 @@ impl GcnConfig {
     }
 
     /// The layer, with weights drawn from `key`.
-    pub fn init(&self, key: Key, device: &Device) -> Gcn {
+    ///
+    /// # Errors
+    /// If there would be too many weights.
+    pub fn init(&self, key: Key, device: &Device) -> Result<Gcn> {
         let linear =
             LinearConfig::new(self.inputs, self.outputs).with_bias(self.bias.then_some(0.0));
-        Gcn { linear: linear.init(key, device), normalisation: self.normalisation }
+        Ok(Gcn { linear: linear.init(key, device)?, normalisation: self.normalisation })
     }
 }
 
@@ -49,9 +52,23 @@ pub struct Gcn {
     normalisation: Normalisation,
 }
 
+impl Gcn {
+    /// `A X W + b` with a map that is already scaled.
+    fn apply(&self, x: &Features, graph: &dyn Aggregate) -> Result<Tensor<2>> {
+        Ok(self.linear.add_bias(graph.aggregate(&self.linear.product(x)?)?))
+    }
+}
+
 impl Conv for Gcn {
     fn forward(&self, x: &Features, graph: &Adjacency, _pass: Pass) -> Result<Tensor<2>> {
         let graph = graph.prepare(self.normalisation, true)?;
-        Ok(self.linear.add_bias(graph.aggregate(&self.linear.product(x)?)?))
+        self.apply(x, &graph)
+    }
+
+    fn forward_with(&self, x: &Features, graph: &dyn Aggregate, pass: Pass) -> Result<Tensor<2>> {
+        match graph.edges() {
+            Some(edges) => self.forward(x, edges, pass),
+            None => self.apply(x, graph),
+        }
     }
 }

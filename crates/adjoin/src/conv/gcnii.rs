@@ -6,7 +6,7 @@ use crate::{
     Error, Result,
     graph::{Adjacency, Features},
     kernels::{normalise::Normalisation, random::Key},
-    nn::Start,
+    nn::{LinearConfig, Start},
     ops::identity,
     pass::Pass,
 };
@@ -36,18 +36,20 @@ impl GcnIIConfig {
     }
 
     /// The layer, with weights drawn from `key`, uniform in `+- 1 / sqrt(width)`.
-    pub fn init(&self, key: Key, device: &Device) -> GcnII {
-        let weight = |child| {
-            let fans = [self.width; 2];
-            let start = Start::Uniform(self.width);
-            Param::from_tensor(start.tensor(fans, fans, key.child(child), device))
-        };
-        GcnII {
-            weight: weight(0),
-            initial: self.variant.then(|| weight(1)),
+    ///
+    /// # Errors
+    /// If there would be too many weights.
+    pub fn init(&self, key: Key, device: &Device) -> Result<GcnII> {
+        let linear = LinearConfig::new(self.width, self.width)
+            .with_bias(None)
+            .with_start(Start::Uniform(self.width));
+        let weight = |child| Ok(linear.init(key.child(child), device)?.weight);
+        Ok(GcnII {
+            weight: weight(0)?,
+            initial: self.variant.then(|| weight(1)).transpose()?,
             alpha: self.alpha,
             beta: self.beta,
-        }
+        })
     }
 }
 

@@ -10,7 +10,9 @@ mod gcn;
 mod gcnii;
 mod sage;
 
-pub use backbone::{Backbone, BackboneConfig, BackboneKind};
+pub use backbone::{
+    BACKBONES, Backbone, BackboneConfig, BackboneEntry, BackboneKind, GcnIINetwork, Stack,
+};
 pub use edgeconv::{EdgeConv, EdgeConvConfig, EdgeWeighting};
 pub use gat::{Gat, GatConfig};
 pub use gcn::{Gcn, GcnConfig};
@@ -18,8 +20,9 @@ pub use gcnii::{GcnII, GcnIIConfig};
 pub use sage::{Sage, SageConfig};
 
 use crate::{
-    Result,
+    Error, Result,
     graph::{Adjacency, Features},
+    nn::Aggregate,
     pass::Pass,
 };
 use burn::tensor::Tensor;
@@ -32,4 +35,14 @@ pub trait Conv {
     /// # Errors
     /// If the shapes do not fit.
     fn forward(&self, x: &Features, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>>;
+
+    /// The same over any linear map. One without edges is applied as it is by the convolutions that
+    /// can: it is already scaled. The others refuse it.
+    ///
+    /// # Errors
+    /// If the shapes do not fit, or the convolution needs edges and there are none.
+    fn forward_with(&self, x: &Features, graph: &dyn Aggregate, pass: Pass) -> Result<Tensor<2>> {
+        let edges = graph.edges().ok_or(Error::NoEdges("this layer"))?;
+        self.forward(x, edges, pass)
+    }
 }

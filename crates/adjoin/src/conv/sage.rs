@@ -6,7 +6,7 @@ use crate::{
     Error, Result,
     graph::{Adjacency, Features},
     kernels::{normalise::Normalisation, random::Key},
-    nn::{Linear, LinearConfig},
+    nn::{Aggregate, Linear, LinearConfig},
     pass::Pass,
 };
 use burn::{
@@ -30,12 +30,15 @@ impl SageConfig {
     }
 
     /// The layer, with weights drawn from `key`.
-    pub fn init(&self, key: Key, device: &Device) -> Sage {
+    ///
+    /// # Errors
+    /// If there would be too many weights.
+    pub fn init(&self, key: Key, device: &Device) -> Result<Sage> {
         let linear = LinearConfig::new(self.inputs, self.outputs);
-        Sage {
-            own: linear.init(key.child(0), device),
-            neighbours: linear.with_bias(None).init(key.child(1), device),
-        }
+        Ok(Sage {
+            own: linear.init(key.child(0), device)?,
+            neighbours: linear.with_bias(None).init(key.child(1), device)?,
+        })
     }
 }
 
@@ -48,6 +51,15 @@ pub struct Sage {
     pub neighbours: Linear,
 }
 
+impl Sage {
+    /// The layer over a map that is already a mean.
+    fn apply(&self, x: &Features, mean: &dyn Aggregate) -> Result<Tensor<2>> {
+        // The mean is linear: averaging after the product handles narrow features.
+        let neighbours = mean.aggregate(&self.neighbours.product(x)?)?;
+        Ok(self.own.forward(x)? + neighbours)
+    }
+}
+
 impl Conv for Sage {
     fn forward(&self, x: &Features, graph: &Adjacency, _pass: Pass) -> Result<Tensor<2>> {
         let topology = graph.topology();
@@ -56,8 +68,13 @@ impl Conv for Sage {
             return Err(Error::shape("GraphSAGE: graph", [topology.rows(); 2], found));
         }
         let graph = graph.prepare(Normalisation::Row, false)?;
-        // The mean is linear: averaging after the product handles narrow features.
-        let neighbours = graph.aggregate(&self.neighbours.product(x)?)?;
-        Ok(self.own.forward(x)? + neighbours)
+        self.apply(x, &graph)
+    }
+
+    fn forward_with(&self, x: &Features, graph: &dyn Aggregate, pass: Pass) -> Result<Tensor<2>> {
+        match graph.edges() {
+            Some(edges) => self.forward(x, edges, pass),
+            None => self.apply(x, graph),
+        }
     }
 }

@@ -55,6 +55,9 @@ pub enum SelfLoopRule {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DggConfig {
+    /// Width of the features, set by [`with_inputs`](Self::with_inputs); no part of a configuration file.
+    #[serde(skip)]
+    pub inputs: Option<usize>,
     /// Edges to add to the input graph before anything else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub augment: Option<Augment>,
@@ -86,6 +89,17 @@ pub struct DggConfig {
 }
 
 impl DggConfig {
+    /// The default settings, for features of width `inputs`.
+    pub fn new(inputs: usize) -> Self {
+        Self::default().with_inputs(inputs)
+    }
+
+    /// The same for features of another width.
+    #[must_use]
+    pub fn with_inputs(self, inputs: usize) -> Self {
+        Self { inputs: Some(inputs), ..self }
+    }
+
     /// The paper's equations to the letter, on complete candidates: pair network with message
     /// passing between edges, Gumbel-softmax samples, `k = D(z) + |e|_1`, unshifted selector.
     pub fn paper() -> Self {
@@ -251,19 +265,20 @@ impl DggConfig {
         )
     }
 
-    /// The generator for features of width `inputs`, with weights drawn from `key`.
+    /// The generator, with weights drawn from `key`.
     ///
     /// # Errors
-    /// As [`check`](Self::check).
-    pub fn init(&self, inputs: usize, key: Key, device: &Device) -> Result<Dgg> {
+    /// As [`check`](Self::check), or if the width of the features was never set.
+    pub fn init(&self, key: Key, device: &Device) -> Result<Dgg> {
         self.check()?;
         let width = self.encoder.width;
+        let encoder = EncoderConfig { inputs: self.inputs, ..self.encoder.clone() };
         Ok(Dgg {
-            encoder: self.encoder.init(inputs, key.child(1), device),
-            scorer: self.scorer.init(width, key.child(2), device),
-            degree: self.degree.init(width, key.child(3), device),
+            encoder: encoder.init(key.child(1), device)?,
+            scorer: self.scorer.clone().with_inputs(width).init(key.child(2), device)?,
+            degree: self.degree.clone().with_inputs(width).init(key.child(3), device)?,
             agreement: Agreement::init(self.agreement, device),
-            merge: self.merge.init(device),
+            merge: self.merge.init(key.child(4), device)?,
             config: self.clone(),
         })
     }

@@ -4,7 +4,7 @@ use super::scorer::beside;
 use crate::{
     Error, Result,
     kernels::random::Key,
-    nn::{Linear, LinearConfig, Start},
+    nn::{Linear, LinearConfig, NEEDS_INPUTS, Start},
     ops,
     pass::Pass,
     topology::{Batch, Csr},
@@ -43,6 +43,10 @@ pub enum DegreeRule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DegreeConfig {
+    /// Width of the latent features, set by [`with_inputs`](Self::with_inputs); no part of a
+    /// configuration file.
+    #[serde(skip)]
+    pub inputs: Option<usize>,
     /// How k is made.
     pub rule: DegreeRule,
     /// Draw `z = mu + eps sigma` in training; otherwise `z = mu`.
@@ -56,13 +60,24 @@ pub struct DegreeConfig {
 impl Default for DegreeConfig {
     fn default() -> Self {
         let rule = DegreeRule::Relative;
-        Self { rule, stochastic: true, width: 8, initial_log_variance: -2.0 }
+        Self { inputs: None, rule, stochastic: true, width: 8, initial_log_variance: -2.0 }
     }
 }
 
 impl DegreeConfig {
-    /// The estimator for latent features of the given width.
-    pub fn init(&self, latent: usize, key: Key, device: &Device) -> DegreeEstimator {
+    /// The same for latent features of the given width.
+    #[must_use]
+    pub fn with_inputs(self, inputs: usize) -> Self {
+        Self { inputs: Some(inputs), ..self }
+    }
+
+    /// The estimator, with weights drawn from `key`.
+    ///
+    /// # Errors
+    /// Names the setting that is out of range.
+    pub fn init(&self, key: Key, device: &Device) -> Result<DegreeEstimator> {
+        Error::positive(self.width, "degree.width", "must be at least 1")?;
+        let latent = Error::width(self.inputs, "inputs", NEEDS_INPUTS)?;
         let learned = !matches!(self.rule, DegreeRule::Fixed(_));
         let sees_degree = self.rule == DegreeRule::Standardised;
         let inputs = self.width + usize::from(sees_degree);
@@ -72,13 +87,14 @@ impl DegreeConfig {
             let start = if still { Start::Constant(0.0) } else { config.start };
             config.with_start(start).init(key.child(child), device)
         };
-        DegreeEstimator {
-            mean: learned.then(|| linear(latent, self.width, 0.0, 1)),
+        Ok(DegreeEstimator {
+            mean: learned.then(|| linear(latent, self.width, 0.0, 1)).transpose()?,
             log_variance: (learned && self.stochastic)
-                .then(|| linear(latent, self.width, self.initial_log_variance, 2)),
-            decoder: learned.then(|| linear(inputs, 1, 0.0, 3)),
+                .then(|| linear(latent, self.width, self.initial_log_variance, 2))
+                .transpose()?,
+            decoder: learned.then(|| linear(inputs, 1, 0.0, 3)).transpose()?,
             rule: self.rule,
-        }
+        })
     }
 }
 

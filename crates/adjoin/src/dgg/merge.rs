@@ -20,11 +20,18 @@ pub enum MergeRule {
 }
 
 impl MergeRule {
-    /// The merger, with its mix if it has one.
-    pub fn init(&self, device: &Device) -> Merge {
-        let Self::Add(theta) = *self else { return Merge { mix: None } };
-        let mix = Start::Constant(theta).tensor([1], [1, 1], Key::new(0), device);
-        Merge { mix: Some(Param::from_tensor(mix)) }
+    /// The merger, with its mix if it has one; nothing is drawn from `key`.
+    ///
+    /// # Errors
+    /// If the mix would start at a NaN or an infinity.
+    pub fn init(&self, key: Key, device: &Device) -> Result<Merge> {
+        let Self::Add(theta) = *self else { return Ok(Merge { mix: None }) };
+        if !theta.is_finite() {
+            let (name, value) = ("merge", theta.to_string());
+            return Err(Error::Setting { name, value, expected: "must start at a finite number" });
+        }
+        let mix = Start::Constant(theta).tensor([1], [1, 1], key, device);
+        Ok(Merge { mix: Some(Param::from_tensor(mix)) })
     }
 }
 

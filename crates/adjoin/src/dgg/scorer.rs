@@ -1,10 +1,10 @@
 //! Edge scores `p_ij` in (0, 1]: how relevant j is to i.
 
 use crate::{
-    Result,
+    Error, Result,
     graph::Features,
     kernels::{pairs::Similarity, random::Key},
-    nn::{Linear, LinearConfig, SLOPE, Start},
+    nn::{Linear, LinearConfig, NEEDS_INPUTS, SLOPE, Start},
     ops::{self, PairNetwork},
     topology::Csr,
 };
@@ -39,6 +39,10 @@ pub enum Score {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScorerConfig {
+    /// Width of the latent features, set by [`with_inputs`](Self::with_inputs); no part of a
+    /// configuration file.
+    #[serde(skip)]
+    pub inputs: Option<usize>,
     /// The kind of score.
     pub kind: Score,
     /// Refine the pair embeddings by message passing between edges that share a node
@@ -53,13 +57,23 @@ pub struct ScorerConfig {
 impl Default for ScorerConfig {
     fn default() -> Self {
         let kind = Score::Distance;
-        Self { kind, messages: false, edge_features: false, initial_scale: -2.0 }
+        Self { inputs: None, kind, messages: false, edge_features: false, initial_scale: -2.0 }
     }
 }
 
 impl ScorerConfig {
-    /// The scorer for latent features of the given width.
-    pub fn init(&self, width: usize, key: Key, device: &Device) -> Scorer {
+    /// The same for latent features of the given width.
+    #[must_use]
+    pub fn with_inputs(self, inputs: usize) -> Self {
+        Self { inputs: Some(inputs), ..self }
+    }
+
+    /// The scorer, with weights drawn from `key`.
+    ///
+    /// # Errors
+    /// If the width of the latent features was never set.
+    pub fn init(&self, key: Key, device: &Device) -> Result<Scorer> {
+        let width = Error::width(self.inputs, "inputs", NEEDS_INPUTS)?;
         let mlp = self.kind == Score::Mlp;
         let nodes = if self.edge_features { width + 1 } else { width };
         let linear = |inputs, outputs, bias, child| {
@@ -71,18 +85,20 @@ impl ScorerConfig {
             Param::from_tensor(start.tensor([width], [width, 1], key.child(child), device))
         };
         let scale = Start::Constant(self.initial_scale);
-        Scorer {
+        Ok(Scorer {
             scale: (self.kind == Score::Distance)
                 .then(|| Param::from_tensor(scale.tensor([1], [1, 1], key, device))),
-            receiver: mlp.then(|| linear(nodes, width, Some(0.0), 1)),
-            sender: mlp.then(|| linear(nodes, width, None, 2)),
+            receiver: mlp.then(|| linear(nodes, width, Some(0.0), 1)).transpose()?,
+            sender: mlp.then(|| linear(nodes, width, None, 2)).transpose()?,
             scalar: (mlp && self.edge_features).then(|| vector(3)),
-            refine: (mlp && self.messages).then(|| linear(2 * width, width, Some(0.0), 4)),
+            refine: (mlp && self.messages)
+                .then(|| linear(2 * width, width, Some(0.0), 4))
+                .transpose()?,
             output: mlp.then(|| vector(5)),
             offset: mlp
                 .then(|| Param::from_tensor(Start::Constant(0.0).tensor([1], [1, 1], key, device))),
             kind: self.kind,
-        }
+        })
     }
 }
 

@@ -28,6 +28,9 @@ const LARGEST_LOG_SCALE: f64 = 10.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DgmConfig {
+    /// Width of the features, set by [`with_inputs`](Self::with_inputs); no part of a configuration file.
+    #[serde(skip)]
+    pub inputs: Option<usize>,
     /// Neighbours of a node; it may be one of them itself.
     pub k: usize,
     /// The encoder `h = f(x)`; with propagation it is a graph convolution over the input graph.
@@ -45,6 +48,7 @@ pub struct DgmConfig {
 impl Default for DgmConfig {
     fn default() -> Self {
         Self {
+            inputs: None,
             k: 5,
             encoder: EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() },
             log_scale: 4.0,
@@ -55,25 +59,33 @@ impl Default for DgmConfig {
 }
 
 impl DgmConfig {
-    /// The learner for features of width `inputs`, with weights drawn from `key`.
+    /// The default settings, for features of width `inputs`.
+    pub fn new(inputs: usize) -> Self {
+        Self::default().with_inputs(inputs)
+    }
+
+    /// The same for features of another width.
+    #[must_use]
+    pub fn with_inputs(self, inputs: usize) -> Self {
+        Self { inputs: Some(inputs), ..self }
+    }
+
+    /// The learner, with weights drawn from `key`.
     ///
     /// # Errors
     /// Names the setting that is out of range.
-    pub fn init(&self, inputs: usize, key: Key, device: &Device) -> Result<Dgm> {
+    pub fn init(&self, key: Key, device: &Device) -> Result<Dgm> {
         let setting = |name, value: String, expected, holds: bool| {
             if holds { Ok(()) } else { Err(Error::Setting { name, value, expected }) }
         };
-        let EncoderConfig { width, dropout, .. } = self.encoder;
         let fits = self.k > 0 && u32::try_from(self.k).is_ok();
         setting("k", self.k.to_string(), "must be at least 1 and fit 32 bits", fits)?;
-        setting("encoder.width", width.to_string(), "must be at least 1", width > 0)?;
-        let fraction = (0.0..1.0).contains(&dropout);
-        setting("encoder.dropout", dropout.to_string(), "must be in [0, 1)", fraction)?;
         let finite = self.log_scale.is_finite();
         setting("log_scale", self.log_scale.to_string(), "must be finite", finite)?;
+        let encoder = EncoderConfig { inputs: self.inputs, ..self.encoder.clone() };
         let log_scale = Start::Constant(self.log_scale).tensor([1], [1, 1], key, device);
         Ok(Dgm {
-            encoder: self.encoder.init(inputs, key.child(1), device),
+            encoder: encoder.init(key.child(1), device)?,
             log_scale: Param::from_tensor(log_scale),
             config: self.clone(),
         })

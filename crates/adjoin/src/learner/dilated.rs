@@ -3,11 +3,12 @@
 use crate::{
     Error, Result,
     graph::{Adjacency, GraphInput},
+    kernels::random::Key,
     nn::{GraphLearner, LearnedGraph},
     ops,
     pass::Pass,
 };
-use burn::module::Module;
+use burn::{module::Module, tensor::Device};
 use serde::{Deserialize, Serialize};
 
 /// Settings of [`Dilated`].
@@ -29,11 +30,11 @@ impl Default for DilatedConfig {
 }
 
 impl DilatedConfig {
-    /// The learner.
+    /// The learner; it has no weights to draw.
     ///
     /// # Errors
     /// Names the setting that is out of range.
-    pub fn init(&self) -> Result<Dilated> {
+    pub fn init(&self, _key: Key, _device: &Device) -> Result<Dilated> {
         let wrong = |name, value: String, expected| Err(Error::Setting { name, value, expected });
         if self.k == 0 {
             return wrong("k", "0".into(), "must be at least 1");

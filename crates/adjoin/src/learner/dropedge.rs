@@ -3,10 +3,11 @@
 use crate::{
     Error, Result,
     graph::GraphInput,
+    kernels::random::Key,
     nn::{GraphLearner, LearnedGraph},
     pass::Pass,
 };
-use burn::module::Module;
+use burn::{module::Module, tensor::Device};
 use serde::{Deserialize, Serialize};
 
 /// Settings of [`DropEdge`].
@@ -24,11 +25,11 @@ impl Default for DropEdgeConfig {
 }
 
 impl DropEdgeConfig {
-    /// The learner.
+    /// The learner; it has no weights to draw.
     ///
     /// # Errors
     /// If the fraction is outside [0, 1).
-    pub fn init(&self) -> Result<DropEdge> {
+    pub fn init(&self, _key: Key, _device: &Device) -> Result<DropEdge> {
         if !(0.0..1.0).contains(&self.drop) {
             let value = self.drop.to_string();
             return Err(Error::Setting { name: "drop", value, expected: "must be in [0, 1)" });

@@ -4,17 +4,18 @@ use super::prepared_or;
 use crate::{
     Result,
     graph::{GraphInput, KnnConfig, Prepared},
+    kernels::random::Key,
     nn::{GraphLearner, LearnedGraph},
     pass::Pass,
 };
-use burn::module::Module;
+use burn::{module::Module, tensor::Device};
 
 impl KnnConfig {
-    /// The learner.
+    /// The learner; it has no weights to draw.
     ///
     /// # Errors
     /// If `k` is 0.
-    pub fn init(&self) -> Result<Knn> {
+    pub fn init(&self, _key: Key, _device: &Device) -> Result<Knn> {
         self.check()?;
         Ok(Knn { config: self.clone() })
     }

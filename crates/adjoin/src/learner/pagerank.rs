@@ -4,17 +4,18 @@ use super::prepared_or;
 use crate::{
     Result,
     graph::{GraphInput, PageRankConfig, Prepared},
+    kernels::random::Key,
     nn::{GraphLearner, LearnedGraph},
     pass::Pass,
 };
-use burn::module::Module;
+use burn::{module::Module, tensor::Device};
 
 impl PageRankConfig {
-    /// The learner.
+    /// The learner; it has no weights to draw.
     ///
     /// # Errors
     /// Names the setting that is out of range.
-    pub fn init(&self) -> Result<PageRank> {
+    pub fn init(&self, _key: Key, _device: &Device) -> Result<PageRank> {
         self.check()?;
         Ok(PageRank { config: self.clone() })
     }

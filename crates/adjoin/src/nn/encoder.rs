@@ -17,10 +17,16 @@ use serde::{Deserialize, Serialize};
 /// Slope of every LeakyReLU of the generator below zero.
 pub(crate) const SLOPE: f64 = 0.01;
 
+/// What to do about a width that was never set.
+pub(crate) const NEEDS_INPUTS: &str = "call with_inputs(width of the features) before init";
+
 /// Settings of the node encoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EncoderConfig {
+    /// Width of the features, set by [`with_inputs`](Self::with_inputs); no part of a configuration file.
+    #[serde(skip)]
+    pub inputs: Option<usize>,
     /// Width of the latent features.
     pub width: usize,
     /// Further layers of the same width after the first.
@@ -33,24 +39,42 @@ pub struct EncoderConfig {
 
 impl Default for EncoderConfig {
     fn default() -> Self {
-        Self { width: 64, extra_layers: 0, dropout: 0.5, propagation: 0 }
+        Self { inputs: None, width: 64, extra_layers: 0, dropout: 0.5, propagation: 0 }
     }
 }
 
 impl EncoderConfig {
-    /// The encoder for features of width `inputs`.
-    pub fn init(&self, inputs: usize, key: Key, device: &Device) -> Encoder {
-        let extra = (0..self.extra_layers)
-            .map(|at| {
-                LinearConfig::new(self.width, self.width).init(key.child(at as u64 + 1), device)
-            })
-            .collect();
-        Encoder {
-            first: LinearConfig::new(inputs, self.width).init(key, device),
-            extra,
+    /// The default settings, for features of width `inputs`.
+    pub fn new(inputs: usize) -> Self {
+        Self::default().with_inputs(inputs)
+    }
+
+    /// The same for features of another width.
+    #[must_use]
+    pub fn with_inputs(self, inputs: usize) -> Self {
+        Self { inputs: Some(inputs), ..self }
+    }
+
+    /// The encoder, with weights drawn from `key`.
+    ///
+    /// # Errors
+    /// Names the setting that is out of range.
+    pub fn init(&self, key: Key, device: &Device) -> Result<Encoder> {
+        let inputs = Error::width(self.inputs, "inputs", NEEDS_INPUTS)?;
+        Error::positive(self.width, "encoder.width", "must be at least 1")?;
+        if !(0.0..1.0).contains(&self.dropout) {
+            let (name, value) = ("encoder.dropout", self.dropout.to_string());
+            return Err(Error::Setting { name, value, expected: "must be in [0, 1)" });
+        }
+        let layer = LinearConfig::new(self.width, self.width);
+        Ok(Encoder {
+            first: LinearConfig::new(inputs, self.width).init(key, device)?,
+            extra: (1..=self.extra_layers as u64)
+                .map(|at| layer.init(key.child(at), device))
+                .collect::<Result<_>>()?,
             dropout: self.dropout,
             propagation: self.propagation,
-        }
+        })
     }
 }
 

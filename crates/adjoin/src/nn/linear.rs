@@ -1,6 +1,6 @@
 //! Affine maps of node features, dense or sparse, initialised from a key.
 
-use crate::{Result, graph::Features, kernels::random::Key};
+use crate::{Error, Result, graph::Features, kernels::random::Key};
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor, TensorData},
@@ -54,6 +54,9 @@ pub struct Linear {
     pub bias: Option<Param<Tensor<1>>>,
 }
 
+/// More would not fit the memory of most machines, and is a mistake.
+pub(crate) const MOST_WEIGHTS: usize = 1 << 30;
+
 /// Settings of a [`Linear`] map.
 #[derive(Clone, Copy, Debug)]
 pub struct LinearConfig {
@@ -84,14 +87,22 @@ impl LinearConfig {
     }
 
     /// The map, with weights drawn from `key`.
-    pub fn init(&self, key: Key, device: &Device) -> Linear {
+    ///
+    /// # Errors
+    /// If there would be more than 2^30 weights.
+    pub fn init(&self, key: Key, device: &Device) -> Result<Linear> {
         let fans = [self.inputs, self.outputs];
+        if self.inputs.saturating_mul(self.outputs) > MOST_WEIGHTS {
+            let value = format!("{} by {}", self.inputs, self.outputs);
+            let expected = "a map of more than 2^30 weights is not made";
+            return Err(Error::Setting { name: "widths", value, expected });
+        }
         let weight = self.start.tensor(fans, fans, key, device);
         let bias = self.bias.map(|value| {
             let start = Start::Constant(value);
             Param::from_tensor(start.tensor([self.outputs], fans, key, device))
         });
-        Linear { weight: Param::from_tensor(weight), bias }
+        Ok(Linear { weight: Param::from_tensor(weight), bias })
     }
 }
 

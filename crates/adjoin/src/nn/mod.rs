@@ -3,8 +3,11 @@
 mod encoder;
 mod learner;
 mod linear;
+mod network;
 
-pub(crate) use encoder::SLOPE;
 pub use encoder::{Encoder, EncoderConfig};
+pub(crate) use encoder::{NEEDS_INPUTS, SLOPE};
 pub use learner::{EdgeScores, GraphLearner, LearnedGraph};
+pub(crate) use linear::MOST_WEIGHTS;
 pub use linear::{Linear, LinearConfig, Start};
+pub use network::{Activation, Aggregate, Network, State};

@@ -20,7 +20,7 @@ fn dgg(inputs: usize, change: impl FnOnce(&mut DggConfig)) -> Dgg {
         ..DggConfig::default()
     };
     change(&mut config);
-    config.init(inputs, Key::new(1), &device()).unwrap()
+    config.clone().with_inputs(inputs).init(Key::new(1), &device()).unwrap()
 }
 
 /// All kinds of generators for features of a width.
@@ -146,7 +146,8 @@ fn nan_and_infinite_features_are_refused_with_their_place() {
                     }
                 }
             }
-            let knn = KnnConfig { k: 2, ..KnnConfig::default() }.init().unwrap();
+            let knn =
+                KnnConfig { k: 2, ..KnnConfig::default() }.init(Key::new(1), &device()).unwrap();
             let result = learn(&knn, &x, Some(&graph), &batch, Pass::evaluate());
             assert!(matches!(result, Err(Error::NotFinite { .. })), "{result:?}");
         }
@@ -180,8 +181,10 @@ fn missing_inputs_are_named() {
         (c.candidates, c.merge) = (CandidateRule::Complete, MergeRule::Add(0.0));
         c.degree.rule = DegreeRule::Literal;
     }))));
-    assert!(needs(none(&DropEdgeConfig::default().init().unwrap())));
-    let smooth = KnnConfig { k: 2, smoothing: 1, ..KnnConfig::default() }.init().unwrap();
+    assert!(needs(none(&DropEdgeConfig::default().init(Key::new(1), &device()).unwrap())));
+    let smooth = KnnConfig { k: 2, smoothing: 1, ..KnnConfig::default() }
+        .init(Key::new(1), &device())
+        .unwrap();
     assert!(needs(none(&smooth)));
     // These need none.
     let free = dgg(3, |c| {
@@ -197,7 +200,7 @@ fn settings_out_of_range_are_named() {
     let refused = |change: &dyn Fn(&mut DggConfig)| {
         let mut config = DggConfig::default();
         change(&mut config);
-        match config.init(3, Key::new(1), &device()) {
+        match config.clone().with_inputs(3).init(Key::new(1), &device()) {
             Err(Error::Setting { name, .. }) => name.to_string(),
             other => panic!("{:?}", other.map(|_| ())),
         }
@@ -214,12 +217,14 @@ fn settings_out_of_range_are_named() {
     assert_eq!(refused(&|c| c.degree.rule = DegreeRule::Fixed(0.0)), "degree.rule");
     assert_eq!(refused(&|c| c.scorer.messages = true), "scorer.messages");
     assert_eq!(refused(&|c| c.candidates = CandidateRule::Hops { r: 0 }), "r");
-    assert!(DropEdgeConfig { drop: 1.0 }.init().is_err());
-    assert!(KnnConfig { k: 0, ..KnnConfig::default() }.init().is_err());
+    assert!(DropEdgeConfig { drop: 1.0 }.init(Key::new(1), &device()).is_err());
+    assert!(KnnConfig { k: 0, ..KnnConfig::default() }.init(Key::new(1), &device()).is_err());
     let pagerank = PageRankConfig::default();
-    assert!(PageRankConfig { k: 0, ..pagerank.clone() }.init().is_err());
-    assert!(PageRankConfig { alpha: 1.0, ..pagerank.clone() }.init().is_err());
-    assert!(PageRankConfig { weight: f64::NAN, ..pagerank }.init().is_err());
+    assert!(PageRankConfig { k: 0, ..pagerank.clone() }.init(Key::new(1), &device()).is_err());
+    assert!(
+        PageRankConfig { alpha: 1.0, ..pagerank.clone() }.init(Key::new(1), &device()).is_err()
+    );
+    assert!(PageRankConfig { weight: f64::NAN, ..pagerank }.init(Key::new(1), &device()).is_err());
     let weighted = DggConfig { keep_weights: true, ..DggConfig::paper() };
     assert!(weighted.check().is_err(), "complete candidates have no input weights");
 }
@@ -270,16 +275,16 @@ proptest! {
         let graph = graph.unwrap();
         let mut learners: Vec<Box<dyn GraphLearner>> = vec![
             Box::new(Unchanged::default()),
-            Box::new(DropEdgeConfig::default().init().unwrap()),
+            Box::new(DropEdgeConfig::default().init(Key::new(1), &device()).unwrap()),
         ];
         for propagation in [0, 1] {
             let mut config = DgmConfig::default();
             config.encoder.propagation = propagation;
-            learners.push(Box::new(config.init(inputs, Key::new(1), &device()).unwrap()));
+            learners.push(Box::new(config.clone().with_inputs(inputs).init(Key::new(1), &device()).unwrap()));
         }
         for weights in [KnnWeights::Uniform, KnnWeights::Cosine] {
             let config = KnnConfig { k: 2, weights, smoothing: inputs % 2, ..KnnConfig::default() };
-            learners.push(Box::new(config.init().unwrap()));
+            learners.push(Box::new(config.init(Key::new(1), &device()).unwrap()));
         }
         learners.extend(generators(inputs).into_iter().map(|dgg| Box::new(dgg) as _));
         for sizes in [vec![nodes], vec![rows, nodes.saturating_sub(rows)]] {

@@ -182,17 +182,17 @@ proptest! {
             prop_assert!(no_panic("to_dense", || x.to_dense()).is_ok());
             for graph in &graphs {
                 for pass in [|| Pass::train(1, 1), Pass::evaluate] {
-                    run("gcn", || GcnConfig::new(c, d).init(key, &device).forward(x, graph, pass()))?;
+                    run("gcn", || GcnConfig::new(c, d).init(key, &device)?.forward(x, graph, pass()))?;
                     let row = GcnConfig { normalisation: Normalisation::Row, ..GcnConfig::new(c, d) };
-                    run("gcn, rows", || row.init(key, &device).forward(x, graph, pass()))?;
-                    run("sage", || SageConfig::new(c, d).init(key, &device).forward(x, graph, pass()))?;
+                    run("gcn, rows", || row.init(key, &device)?.forward(x, graph, pass()))?;
+                    run("sage", || SageConfig::new(c, d).init(key, &device)?.forward(x, graph, pass()))?;
                     let gat = GatConfig { average: d == 1, ..GatConfig::new(c, d, s.n[4]) };
-                    run("gat", || gat.init(key, &device).forward(x, graph, pass()))?;
+                    run("gat", || gat.init(key, &device)?.forward(x, graph, pass()))?;
                     for variant in [false, true] {
                         let config = GcnIIConfig { variant, ..GcnIIConfig::of_depth(c, 0.5, d) };
-                        run("gcnii", || config.init(key, &device).forward(x, graph, pass()))?;
+                        run("gcnii", || config.init(key, &device)?.forward(x, graph, pass()))?;
                     }
-                    let edge = EdgeConvConfig::new(c, d).init(key, &device);
+                    let edge = EdgeConvConfig::new(c, d).init(key, &device).unwrap();
                     run("edgeconv", || edge.forward(x, graph, pass()))?;
                 }
             }

@@ -15,7 +15,7 @@ const KINDS: [BackboneKind; 4] =
 
 fn backbone(kind: BackboneKind) -> Backbone {
     let config = BackboneConfig { layers: 2, hidden: 8, ..BackboneConfig::of_kind(kind) };
-    config.init(crate::INPUTS, 4, Key::new(5), &device()).unwrap()
+    config.with_widths(crate::INPUTS, 4).init(Key::new(5), &device()).unwrap()
 }
 
 fn single_precision(world: &World) -> (Features, Adjacency) {
@@ -44,14 +44,23 @@ fn any_convolution_with_any_learner() {
     let world = World::new(1, &[30, 1, 12]);
     let learners: [(&str, Box<dyn GraphLearner>); 4] = [
         ("none", Box::new(Unchanged::default())),
-        ("knn", Box::new(KnnConfig { k: 4, ..KnnConfig::default() }.init().unwrap())),
+        (
+            "knn",
+            Box::new(
+                KnnConfig { k: 4, ..KnnConfig::default() }.init(Key::new(1), &device()).unwrap(),
+            ),
+        ),
         (
             "pagerank",
-            Box::new(PageRankConfig { k: 4, ..PageRankConfig::default() }.init().unwrap()),
+            Box::new(
+                PageRankConfig { k: 4, ..PageRankConfig::default() }
+                    .init(Key::new(1), &device())
+                    .unwrap(),
+            ),
         ),
-        ("dropedge", Box::new(DropEdgeConfig::default().init().unwrap())),
+        ("dropedge", Box::new(DropEdgeConfig::default().init(Key::new(1), &device()).unwrap())),
     ];
-    let edge_conv = EdgeConvConfig::new(crate::INPUTS, 4).init(Key::new(2), &device());
+    let edge_conv = EdgeConvConfig::new(crate::INPUTS, 4).init(Key::new(2), &device()).unwrap();
     for pass in [Pass::train(1, 1), Pass::evaluate()] {
         for (name, learner) in &learners {
             for kind in KINDS {
@@ -76,7 +85,8 @@ fn any_convolution_with_any_learner() {
         ];
         for config in presets {
             for kind in KINDS {
-                let dgg = config.init(crate::INPUTS, Key::new(8), &device()).unwrap();
+                let dgg =
+                    config.clone().with_inputs(crate::INPUTS).init(Key::new(8), &device()).unwrap();
                 let network = backbone(kind);
                 let (out, learned, loss) = step(&world, &dgg, &network, &pass);
                 assert!(values(&out).iter().all(|v| v.is_finite()));
@@ -89,7 +99,8 @@ fn any_convolution_with_any_learner() {
                 let reached = own.iter().filter(|g| **g != 0.0).count();
                 assert!(2 * reached > own.len(), "{kind:?}: {reached} of {}", own.len());
             }
-            let dgg = config.init(crate::INPUTS, Key::new(8), &device()).unwrap();
+            let dgg =
+                config.clone().with_inputs(crate::INPUTS).init(Key::new(8), &device()).unwrap();
             let (out, ..) = step(&world, &dgg, &edge_conv, &pass);
             assert!(values(&out).iter().all(|v| v.is_finite()));
         }
@@ -119,7 +130,8 @@ fn threads_do_not_change_a_bit() {
     for kind in KINDS {
         let network = backbone(kind);
         let run = |world: &World, config: &DggConfig| {
-            let dgg = config.init(crate::INPUTS, Key::new(8), &device()).unwrap();
+            let dgg =
+                config.clone().with_inputs(crate::INPUTS).init(Key::new(8), &device()).unwrap();
             same_bits_on_any_threads(|| everything(world, &dgg, &network));
         };
         run(&sparse, &DggConfig { symmetric: true, ..DggConfig::default() });

@@ -287,7 +287,12 @@ fn added_pagerank_edges_are_candidates_like_the_given_ones() {
     let learned = world.learn(&generator(&config), Pass::evaluate());
     let (features, graph) = (world.features().into(), world.adjacency());
     let input = GraphInput::new(&features, Some(&graph), &world.batch);
-    let joined = pagerank.init().unwrap().learn(&input, Pass::evaluate()).unwrap().adjacency;
+    let joined = pagerank
+        .init(Key::new(1), &device())
+        .unwrap()
+        .learn(&input, Pass::evaluate())
+        .unwrap()
+        .adjacency;
     assert_eq!(&learned.scores.unwrap().pairs, joined.topology());
     assert!(joined.topology().edges() > world.graph.edges());
 }

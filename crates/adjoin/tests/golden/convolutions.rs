@@ -30,7 +30,7 @@ fn gcn() {
         for (case, normalisation) in [("", Normalisation::Symmetric), ("row.", Normalisation::Row)]
         {
             let config = GcnConfig { normalisation, ..GcnConfig::new(5, 3) };
-            let mut layer = config.init(Key::new(1), &device());
+            let mut layer = config.init(Key::new(1), &device()).unwrap();
             layer.linear = linear(file, "W", Some("b"));
             let (x, (graph, weights)) = (file.leaf::<2>("x"), graph(file, 8));
             file.check(
@@ -53,7 +53,7 @@ fn gcn() {
 fn sage() {
     both("sage", |file| {
         for case in ["mean.", "weighted."] {
-            let mut layer = SageConfig::new(5, 3).init(Key::new(1), &device());
+            let mut layer = SageConfig::new(5, 3).init(Key::new(1), &device()).unwrap();
             layer.own = linear(file, "W_self", Some("b"));
             layer.neighbours = linear(file, "W_neigh", None);
             let (x, (graph, weights)) = (file.leaf::<2>("x"), graph(file, 8));
@@ -82,7 +82,7 @@ fn gat() {
     both("gat", |file| {
         for (case, average) in [("loops_layer.", false), ("loops_average.", true)] {
             let config = GatConfig { average, ..GatConfig::new(5, 3, 2) };
-            let mut layer = config.init(Key::new(1), &device());
+            let mut layer = config.init(Key::new(1), &device()).unwrap();
             layer.linear = linear(file, "W", None);
             let [source, target] = ["a_src", "a_dst"].map(|name| file.numbers(name));
             layer.source = burn::module::Param::from_tensor(file.tensor(source, [6]));
@@ -111,7 +111,7 @@ fn gcnii() {
         let [alpha, beta] = ["alpha", "beta"].map(|name| file.scalar(name));
         for (case, variant) in [("layer_plain.", false), ("layer_variant.", true)] {
             let config = GcnIIConfig { width: 5, alpha, beta, variant };
-            let mut layer = config.init(Key::new(1), &device());
+            let mut layer = config.init(Key::new(1), &device()).unwrap();
             layer.weight = file.param(if variant { "W1" } else { "W" });
             layer.initial = variant.then(|| file.param("W2"));
             let [h, h0] = ["H", "H0"].map(|name| file.leaf::<2>(name));
@@ -146,7 +146,8 @@ fn gcnii_step_with_a_given_propagation() {
 
 fn edge_conv(file: &Golden) -> EdgeConv {
     let config = EdgeConvConfig { epsilon: file.scalar("eps"), ..EdgeConvConfig::new(4, 6) };
-    let mut layer = EdgeConvConfig { momentum: 1.0, ..config }.init(Key::new(1), &device());
+    let mut layer =
+        EdgeConvConfig { momentum: 1.0, ..config }.init(Key::new(1), &device()).unwrap();
     let rows = |first: usize| {
         let values = &file.numbers("W")[first * 6..(first + 4) * 6];
         burn::module::Param::from_tensor(file.tensor(values, [4, 6]))

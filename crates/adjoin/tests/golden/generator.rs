@@ -128,7 +128,8 @@ fn generator(file: &Golden, form: SampleForm, rule: DegreeRule, symmetric: bool)
         symmetric,
         ..DggConfig::default()
     };
-    let mut dgg = config.init(6, Key::new(1), &Device::flex().autodiff()).unwrap();
+    let mut dgg =
+        config.clone().with_inputs(6).init(Key::new(1), &Device::flex().autodiff()).unwrap();
     let linear = |weight, bias| Linear { weight: file.param(weight), bias: Some(file.param(bias)) };
     dgg.encoder.first = linear("W", "b");
     dgg.scorer.scale = Some(file.param("t"));

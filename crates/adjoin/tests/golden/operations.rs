@@ -140,14 +140,19 @@ fn scorers_as_modules() {
             [(Score::Distance, "distance."), (Score::Dot, "dot."), (Score::Cosine, "cosine.")];
         for (kind, case) in cases {
             let config = ScorerConfig { kind, ..ScorerConfig::default() };
-            let mut scorer = config.init(5, Key::new(1), &Device::flex().autodiff());
+            let mut scorer = config
+                .clone()
+                .with_inputs(5)
+                .init(Key::new(1), &Device::flex().autodiff())
+                .unwrap();
             scorer.scale = scorer.scale.map(|_| file.param("t"));
             let u = file.leaf("u");
             let out = scorer.log_scores(&u, &pairs, None).unwrap();
             file.check_case(case, &out, &[("u", &u)]);
         }
         let config = ScorerConfig { kind: Score::Mlp, ..ScorerConfig::default() };
-        let mut scorer = config.init(4, Key::new(1), &Device::flex().autodiff());
+        let mut scorer =
+            config.clone().with_inputs(4).init(Key::new(1), &Device::flex().autodiff()).unwrap();
         let linear = |weight, bias: Option<&str>| adjoin::Linear {
             weight: file.param(weight),
             bias: bias.map(|bias| file.param(bias)),

@@ -55,7 +55,7 @@ fn batch_of(node: u32) -> u32 {
 
 /// Checks one configuration; the encoder, the scorer and the degrees must all be reached.
 fn check(name: &str, config: &DggConfig) {
-    let dgg = moved(config.init(INPUTS, Key::new(8), &device()).unwrap());
+    let dgg = moved(config.clone().with_inputs(INPUTS).init(Key::new(8), &device()).unwrap());
     let x = tensor(&normals(1, NODES * INPUTS), [NODES, INPUTS]);
     let pass = || Pass::train(5, 6);
     check_module(name, &dgg, &x, |dgg, x| outcome(dgg, x, pass()));

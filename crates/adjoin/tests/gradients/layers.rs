@@ -55,14 +55,14 @@ fn check<M: Module + Conv>(name: &str, layer: M, pass: impl Fn() -> Pass, weight
 fn single_layers() {
     let (key, device) = (Key::new(2), device());
     let still = Pass::evaluate;
-    check("gcn", GcnConfig::new(WIDTH, 3).init(key, &device), still, true);
-    check("sage", SageConfig::new(WIDTH, 3).init(key, &device), still, true);
-    check("gat", GatConfig::new(WIDTH, 3, 2).init(key, &device), still, true);
+    check("gcn", GcnConfig::new(WIDTH, 3).init(key, &device).unwrap(), still, true);
+    check("sage", SageConfig::new(WIDTH, 3).init(key, &device).unwrap(), still, true);
+    check("gat", GatConfig::new(WIDTH, 3, 2).init(key, &device).unwrap(), still, true);
     let average = GatConfig { average: true, dropout: 0.3, ..GatConfig::new(WIDTH, 3, 2) };
-    check("gat, average", average.init(key, &device), || Pass::train(1, 2), true);
+    check("gat, average", average.init(key, &device).unwrap(), || Pass::train(1, 2), true);
     for variant in [false, true] {
         let config = GcnIIConfig { variant, ..GcnIIConfig::of_depth(WIDTH, 0.5, 1) };
-        check("gcnii", config.init(key, &device), still, true);
+        check("gcnii", config.init(key, &device).unwrap(), still, true);
     }
 }
 
@@ -71,7 +71,7 @@ fn edge_convolution() {
     for pass in [|| Pass::train(1, 1), Pass::evaluate] {
         for weighting in [EdgeWeighting::Scaled, EdgeWeighting::Shifted] {
             let config = EdgeConvConfig { weighting, ..EdgeConvConfig::new(WIDTH, 6) };
-            let mut layer = config.init(Key::new(2), &device());
+            let mut layer = config.init(Key::new(2), &device()).unwrap();
             let signs = [1.0, -0.5, 2.0, -1.0, 0.7, -0.3];
             layer.scale = burn::module::Param::from_tensor(tensor32(&signs, [6]));
             check("edgeconv", layer, pass, true);
@@ -83,7 +83,7 @@ fn edge_convolution() {
 fn whole_networks_with_dropout() {
     for kind in [BackboneKind::Gcn, BackboneKind::Sage, BackboneKind::Gat, BackboneKind::Gcnii] {
         let config = BackboneConfig { layers: 3, hidden: 8, ..BackboneConfig::of_kind(kind) };
-        let network = config.init(WIDTH, 5, Key::new(3), &device()).unwrap();
+        let network = config.with_widths(WIDTH, 5).init(Key::new(3), &device()).unwrap();
         let network = moved(network);
         let fixed = with_weights(tensor(&weights(), [weights().len()]));
         let x = tensor(&normals(1, NODES * WIDTH), [NODES, WIDTH]);
