@@ -11,7 +11,7 @@ use crate::{
     nn::{EdgeScores, GraphLearner, LearnedGraph},
     ops::{self, StreamScorer},
     pass::Pass,
-    topology::{Batch, Candidates, Csr, SelfLoops},
+    topology::{Batch, CandidateRule, Candidates, Csr, SelfLoops},
 };
 use burn::{
     module::Module,
@@ -96,6 +96,24 @@ impl GraphLearner for Dgg {
         let candidates = ops::candidates(rule, topology, None, input.batch)?;
         let candidates = Some(self.with_loops(candidates));
         Ok(Prepared { candidates, graph, ..Prepared::default() })
+    }
+
+    fn wants_probabilities(&self) -> bool {
+        self.config.agreement
+    }
+
+    fn candidate_rule(&self) -> Option<&CandidateRule> {
+        Some(&self.config.candidates)
+    }
+
+    fn pair_scores(
+        &self,
+        learned: &LearnedGraph,
+        pairs: &Csr,
+        input: &GraphInput,
+    ) -> Result<Option<Tensor<1>>> {
+        let Some(latent) = &learned.latent else { return Ok(None) };
+        self.log_scores_in(latent, pairs, input.graph, input.batch).map(Some)
     }
 }
 

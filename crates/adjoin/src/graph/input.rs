@@ -7,6 +7,15 @@ use crate::{
 };
 use burn::tensor::Tensor;
 
+/// Where training stands, for settings that change with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Epochs done.
+    pub epoch: usize,
+    /// All epochs.
+    pub epochs: usize,
+}
+
 /// The nodes, and what is known of their graph.
 #[derive(Clone, Copy, Debug)]
 pub struct GraphInput<'a> {
@@ -19,6 +28,8 @@ pub struct GraphInput<'a> {
     /// What a learner prepared once for inputs that stay the same; learners prepare it anew on
     /// every call when it is absent.
     pub prepared: Option<&'a Prepared>,
+    /// Where training stands; none in evaluation.
+    pub progress: Option<Progress>,
 }
 
 /// What a learner works out once for nodes and a graph that do not change.
@@ -36,12 +47,17 @@ pub struct Prepared {
 impl<'a> GraphInput<'a> {
     /// Nodes of one or several graphs with a given graph.
     pub fn new(features: &'a Features, graph: Option<&'a Adjacency>, batch: &'a Batch) -> Self {
-        Self { features, graph, batch, prepared: None }
+        Self { features, graph, batch, prepared: None, progress: None }
     }
 
     /// The same with what was prepared before.
     pub fn with_prepared(self, prepared: &'a Prepared) -> Self {
         Self { prepared: Some(prepared), ..self }
+    }
+
+    /// The same in the middle of training.
+    pub fn with_progress(self, progress: Progress) -> Self {
+        Self { progress: Some(progress), ..self }
     }
 
     /// Checks that features, graph and batch speak of the same nodes.

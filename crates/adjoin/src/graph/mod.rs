@@ -8,6 +8,6 @@ mod pagerank;
 
 pub use adjacency::Adjacency;
 pub use features::{Features, SparseFeatures};
-pub use input::{GraphInput, Prepared};
+pub use input::{GraphInput, Prepared, Progress};
 pub use knn::{KnnConfig, KnnWeights};
 pub use pagerank::PageRankConfig;

@@ -1,6 +1,7 @@
 //! DGM, the discrete form (Kazi et al., 2022): each node takes the k nodes that come first in a
 //! Gumbel draw of `log p_ij = -|h_i - h_j|^2 exp(t)`, itself included.
 
+use super::{Shape, table::Settings};
 use crate::{
     Error, Result,
     dgg::{Encoder, EncoderConfig},
@@ -92,6 +93,20 @@ impl DgmConfig {
     }
 }
 
+impl Settings for DgmConfig {
+    type Learner = Dgm;
+
+    fn init_for(
+        &self,
+        _data: &GraphInput,
+        shape: &Shape,
+        key: Key,
+        device: &Device,
+    ) -> Result<Dgm> {
+        self.clone().with_inputs(shape.features).init(key, device)
+    }
+}
+
 /// The discrete graph module.
 ///
 /// The graph is a hard choice: all its weights are the constant 1, and no gradient flows through it
@@ -124,6 +139,14 @@ impl GraphLearner for Dgm {
         let latent = self.encoder.forward(&features, input.graph, pass.child(1))?;
         let draws = (0..samples.max(1) as u64).map(|draw| pass.child(2).child(draw));
         draws.map(|pass| self.draw(&latent, input.batch, pass)).collect()
+    }
+
+    fn evaluation_draws(&self) -> usize {
+        self.config.evaluation_draws
+    }
+
+    fn is_rewarded(&self) -> bool {
+        true
     }
 }
 

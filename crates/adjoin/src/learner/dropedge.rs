@@ -1,5 +1,6 @@
 //! DropEdge (Rong et al., 2020): a random part of the edges in every training step.
 
+use super::{Shape, table::Settings};
 use crate::{
     Error, Result,
     graph::GraphInput,
@@ -56,5 +57,23 @@ impl GraphLearner for DropEdge {
         let pair = |i: u32, j: u32| (u64::from(i) << 32) | u64::from(j);
         let thinned = graph.filter(|i, j| key.uniform(pair(i, j)) >= self.drop)?;
         Ok(LearnedGraph::plain(thinned))
+    }
+
+    fn keeps_given_edges(&self) -> bool {
+        true
+    }
+}
+
+impl Settings for DropEdgeConfig {
+    type Learner = DropEdge;
+
+    fn init_for(
+        &self,
+        _data: &GraphInput,
+        _shape: &Shape,
+        key: Key,
+        device: &Device,
+    ) -> Result<DropEdge> {
+        self.init(key, device)
     }
 }

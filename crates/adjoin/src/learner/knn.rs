@@ -1,6 +1,6 @@
 //! A fixed graph of nearest neighbours.
 
-use super::prepared_or;
+use super::{Shape, prepared_or, table::Settings};
 use crate::{
     Result,
     graph::{GraphInput, KnnConfig, Prepared},
@@ -35,5 +35,19 @@ impl GraphLearner for Knn {
 
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {
         Ok(Prepared { graph: Some(self.config.build(input)?), ..Prepared::default() })
+    }
+}
+
+impl Settings for KnnConfig {
+    type Learner = Knn;
+
+    fn init_for(
+        &self,
+        _data: &GraphInput,
+        _shape: &Shape,
+        key: Key,
+        device: &Device,
+    ) -> Result<Knn> {
+        self.init(key, device)
     }
 }

@@ -1,5 +1,12 @@
-//! Ways to learn a structure: from nodes, and perhaps a graph, to a graph.
+//! The learners, and the table that names them.
+//!
+//! A new one is a file with its settings, its module and `impl Settings`, a `mod` line here, and a line in
+//! the table.
 
+#[macro_use]
+mod table;
+
+mod dgg;
 mod dgm;
 mod dilated;
 mod dropedge;
@@ -14,12 +21,49 @@ pub use dropedge::{DropEdge, DropEdgeConfig};
 pub use knn::Knn;
 pub use none::Unchanged;
 pub use pagerank::PageRank;
+pub use table::{LearnerEntry, Shape};
 
 use crate::{
     Result,
+    dgg::{Dgg, DggConfig},
     graph::{Adjacency, GraphInput},
-    nn::LearnedGraph,
+    kernels::random::Key,
+    nn::{GraphLearner, LearnedGraph},
 };
+use burn::tensor::Device;
+use table::Settings;
+
+learners! {
+    None => Unchanged {
+        "none": "the given graph as it is" => LearnerConfig::None;
+    }
+    Knn(config: KnnConfig) => Knn {
+        "knn": "a fixed graph of the nearest neighbours in feature space"
+            => LearnerConfig::Knn(KnnConfig::default());
+    }
+    PageRank(config: PageRankConfig) => PageRank {
+        "pagerank": "a fixed graph of the nodes that random walks visit most"
+            => LearnerConfig::PageRank(PageRankConfig::default());
+    }
+    DropEdge(config: DropEdgeConfig) => DropEdge {
+        "dropedge": "the given graph with random edges left out of every training step"
+            => LearnerConfig::DropEdge(DropEdgeConfig::default());
+    }
+    Dgm(config: DgmConfig) => Dgm {
+        "dgm": "the discrete graph module: k neighbours by a Gumbel draw"
+            => LearnerConfig::Dgm(DgmConfig::default());
+    }
+    Dgg(config: Box<DggConfig>) => Dgg {
+        "dgg": "the differentiable graph generator"
+            => LearnerConfig::Dgg(Box::default());
+        "dgg-star": "the generator, to be trained with the intermediate loss"
+            => LearnerConfig::Dgg(Box::default());
+        "dgg-paper": "the generator by the paper's equations, on complete candidates"
+            => LearnerConfig::Dgg(Box::new(DggConfig::paper()));
+        "dgg-ref": "the generator as the authors' released code computes it"
+            => LearnerConfig::Dgg(Box::new(DggConfig::reference()));
+    }
+}
 
 /// The graph of a learner that makes the same one of an input every time: prepared, or built now.
 fn prepared_or(

@@ -1,13 +1,15 @@
 //! No learning: the input graph as it is.
 
+use super::{Shape, table::Settings};
 use crate::{
     Result,
     graph::{Adjacency, GraphInput, Prepared},
+    kernels::random::Key,
     nn::{GraphLearner, LearnedGraph},
     pass::Pass,
     topology::Candidates,
 };
-use burn::module::Module;
+use burn::{module::Module, tensor::Device};
 
 /// Complete graphs are written out up to this many edges.
 const MOST_PAIRS: usize = 50_000_000;
@@ -32,5 +34,28 @@ impl GraphLearner for Unchanged {
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {
         let graph = self.learn(input, Pass::evaluate())?.adjacency;
         Ok(Prepared { graph: Some(graph), ..Prepared::default() })
+    }
+
+    fn keeps_given_edges(&self) -> bool {
+        true
+    }
+
+    fn hands_on(&self) -> bool {
+        true
+    }
+}
+
+/// There is nothing to set.
+impl Settings for () {
+    type Learner = Unchanged;
+
+    fn init_for(
+        &self,
+        _data: &GraphInput,
+        _shape: &Shape,
+        _key: Key,
+        _device: &Device,
+    ) -> Result<Unchanged> {
+        Ok(Unchanged {})
     }
 }

@@ -1,6 +1,6 @@
 //! A fixed graph of the nodes that random walks visit most.
 
-use super::prepared_or;
+use super::{Shape, prepared_or, table::Settings};
 use crate::{
     Result,
     graph::{GraphInput, PageRankConfig, Prepared},
@@ -37,5 +37,19 @@ impl GraphLearner for PageRank {
 
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {
         Ok(Prepared { graph: Some(self.config.build(input)?), ..Prepared::default() })
+    }
+}
+
+impl Settings for PageRankConfig {
+    type Learner = PageRank;
+
+    fn init_for(
+        &self,
+        _data: &GraphInput,
+        _shape: &Shape,
+        key: Key,
+        device: &Device,
+    ) -> Result<PageRank> {
+        self.init(key, device)
     }
 }

@@ -1,10 +1,11 @@
 //! Ways to learn a structure: from nodes, and perhaps a graph, to a graph.
 
+use super::{Draw, Network, Outcome, Outer, Reading, Stage};
 use crate::{
     Result,
-    graph::{Adjacency, GraphInput, Prepared},
+    graph::{Adjacency, GraphInput, Prepared, Progress},
     pass::Pass,
-    topology::Csr,
+    topology::{CandidateRule, Csr},
 };
 use burn::tensor::Tensor;
 
@@ -38,6 +39,24 @@ pub struct EdgeScores {
 }
 
 /// Turns nodes, and perhaps a graph, into a graph.
+///
+/// [`learn`](Self::learn) is all that most learners need: graphs are drawn before the network runs, and the
+/// provided [`drive`](Self::drive) runs it on each of them. A method that needs more overrides `drive`: it
+/// may run the network layer by layer, several times, or not at all, and add terms to the loss. Labels
+/// never reach a learner: losses that need them read the draws. What else a trainer must know, the learner
+/// says of itself, so that nobody asks which one it is.
+///
+/// How published methods fit:
+///
+/// | method | `learn` | `drive` | terms | `stage` | `outer`, `project` | data at `init` |
+/// |---|---|---|---|---|---|---|
+/// | NeuralSparse | once for all layers, temperature by [`Progress`](crate::graph::Progress) | provided | | | | |
+/// | PTDNet | | a graph for each layer from its input, 3 draws, [`Reading::LossOfMean`] | L0, nuclear, consistency | | | widths |
+/// | IDGL | | runs until the graph stays, reads the state after layer 0, sums of maps, [`Reading::Last`] with shares 1, 1/t, 1/t, .. | smoothness, degrees, Frobenius | | | widths |
+/// | LDS | straight-through draw of pair parameters | [`Reading::Bound`] without weights at evaluation, 16 draws | | | both | candidate pairs |
+/// | SLAPS | graph from features | adds its denoising autoencoder | reconstruction | task off at first | | pairs |
+/// | NodeFormer | | own layers, [`Reading::Last`] | edges | | | classes |
+/// | VGCN | draw from the posterior | [`Reading::Bound`] with log-weights, 16 draws at evaluation | | may alternate | | candidate pairs |
 pub trait GraphLearner {
     /// The graph of one pass. In evaluation passes the result is deterministic.
     ///
@@ -59,5 +78,96 @@ pub trait GraphLearner {
     /// As [`learn`](Self::learn).
     fn prepare(&self, _input: &GraphInput) -> Result<Prepared> {
         Ok(Prepared::default())
+    }
+
+    /// Drives the network for one pass.
+    ///
+    /// Provided: `draws` graphs by [`sample`](Self::sample) with `pass.child(1)`, the network on draw d with
+    /// `pass.child(2).child(d)`, equal shares, [`Reading::MeanOfLosses`], no terms.
+    ///
+    /// # Errors
+    /// If input, learner and network do not fit.
+    fn drive(
+        &self,
+        input: &GraphInput,
+        network: &dyn Network,
+        pass: Pass,
+        draws: usize,
+    ) -> Result<Outcome> {
+        let graphs = self.sample(input, pass.child(1), draws.max(1))?;
+        let share = 1.0 / graphs.len() as f64;
+        let run = |(draw, graph): (usize, LearnedGraph)| {
+            let pass = pass.child(2).child(draw as u64);
+            let logits = network.run(input.features, &graph.adjacency, pass)?;
+            Ok(Draw { graph, logits, share, log_weight: None })
+        };
+        Ok(Outcome {
+            draws: graphs.into_iter().enumerate().map(run).collect::<Result<_>>()?,
+            reading: Reading::MeanOfLosses,
+            terms: Vec::new(),
+        })
+    }
+
+    /// Graphs to draw at evaluation; 0 for the one graph without noise.
+    fn evaluation_draws(&self) -> usize {
+        0
+    }
+
+    /// What takes part in a step of training.
+    fn stage(&self, _at: Progress) -> Stage {
+        Stage::ALL
+    }
+
+    /// The two loops that the learner is trained in, if it is.
+    fn outer(&self) -> Option<Outer> {
+        None
+    }
+
+    /// The learner after a step of its optimiser, back within its bounds.
+    #[must_use]
+    fn project(self) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
+
+    /// Whether its graphs are hard choices that it learns from by REINFORCE.
+    fn is_rewarded(&self) -> bool {
+        false
+    }
+
+    /// Whether the network trains on the given graph or random parts of it.
+    fn keeps_given_edges(&self) -> bool {
+        false
+    }
+
+    /// Whether the given graph is handed on as it is.
+    fn hands_on(&self) -> bool {
+        false
+    }
+
+    /// Whether it looks at class probabilities of a teacher, in [`Prepared::beliefs`].
+    fn wants_probabilities(&self) -> bool {
+        false
+    }
+
+    /// The rule that its candidates are chosen by, if it chooses among candidates.
+    fn candidate_rule(&self) -> Option<&CandidateRule> {
+        None
+    }
+
+    /// `log p` of any pairs in the graph that was learned, `[pairs]`, for the intermediate loss; none if it
+    /// has no such score.
+    ///
+    /// # Errors
+    /// If the pairs are not over the nodes of the input.
+    fn pair_scores(
+        &self,
+        _learned: &LearnedGraph,
+        _pairs: &Csr,
+        _input: &GraphInput,
+    ) -> Result<Option<Tensor<1>>> {
+        Ok(None)
     }
 }

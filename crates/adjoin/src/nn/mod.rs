@@ -4,10 +4,13 @@ mod encoder;
 mod learner;
 mod linear;
 mod network;
+mod outcome;
 
+pub use crate::graph::Progress;
 pub use encoder::{Encoder, EncoderConfig};
 pub(crate) use encoder::{NEEDS_INPUTS, SLOPE};
 pub use learner::{EdgeScores, GraphLearner, LearnedGraph};
 pub(crate) use linear::MOST_WEIGHTS;
 pub use linear::{Linear, LinearConfig, Start};
 pub use network::{Activation, Aggregate, Network, State};
+pub use outcome::{Draw, Outcome, Outer, Reading, Stage};

@@ -1,0 +1,28 @@
+//! The generator in the table of learners.
+
+use super::{Shape, table::Settings};
+use crate::{
+    Result,
+    dgg::{Dgg, DggConfig},
+    graph::GraphInput,
+    kernels::random::Key,
+};
+use burn::tensor::Device;
+
+impl Settings for DggConfig {
+    type Learner = Dgg;
+
+    fn init_for(
+        &self,
+        _data: &GraphInput,
+        shape: &Shape,
+        key: Key,
+        device: &Device,
+    ) -> Result<Dgg> {
+        self.clone().with_inputs(shape.features).init(key, device)
+    }
+
+    fn wants_probabilities(&self) -> bool {
+        self.agreement
+    }
+}
