@@ -88,9 +88,9 @@ pub enum Error {
         /// What it may be.
         expected: &'static str,
     },
-    /// Agreement is asked for, but nothing is believed.
-    #[error("agreement of beliefs needs class probabilities of all nodes in Prepared::beliefs")]
-    NoBeliefs,
+    /// Agreement is enabled, but there are no class probabilities to compare.
+    #[error("agreement needs class probabilities of all nodes in Prepared::probabilities")]
+    NoProbabilities,
     /// There is nothing of that name.
     #[error("there is no {what} {name:?}{}; choose one of {known}", near.map(|near| format!(" (did you mean {near:?}?)")).unwrap_or_default())]
     Unknown {

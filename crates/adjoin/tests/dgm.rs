@@ -133,7 +133,7 @@ fn draws_repeat_differ_and_do_not_depend_on_threads() {
 }
 
 #[test]
-fn the_reinforced_loss_is_its_formula_and_reaches_the_learner() {
+fn the_reinforce_loss_is_its_formula_and_reaches_the_learner() {
     let (x, batch) = (features(12), Batch::single(12));
     let dgm = dgm(&config(3));
     let nodes = [1u32, 4, 5, 9];

@@ -34,7 +34,7 @@ impl World {
             features: tensor32(&normals(1, NODES * WIDTH), [NODES, WIDTH]).into(),
             graph: Adjacency::unweighted(graph, &device()),
             batch: Batch::single(NODES),
-            prepared: Prepared { beliefs: Some(probabilities), ..Prepared::default() },
+            prepared: Prepared { probabilities: Some(probabilities), ..Prepared::default() },
         }
     }
 

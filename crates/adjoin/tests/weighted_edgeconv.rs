@@ -292,8 +292,8 @@ fn what_does_not_fit_is_refused() {
 
 /// Points on a line, at their own number: neighbours can be told by hand.
 fn line(points: usize) -> Features {
-    let places: Vec<f64> = (0..points).map(|n| (n * n) as f64).collect();
-    Features::from(tensor(&places, [points, 1]))
+    let positions: Vec<f64> = (0..points).map(|n| (n * n) as f64).collect();
+    Features::from(tensor(&positions, [points, 1]))
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Agreement of beliefs: `log p_ij + gamma log <b_i, b_j>`.
+//! Agreement of class probabilities.
 
 use crate::{
     Error, Result,
@@ -19,15 +19,16 @@ const LEAST_AGREEMENT: f64 = 1e-6;
 /// Where the exponent starts, before the softplus: `softplus(ln(e - 1)) = 1`.
 const ONE: f64 = 0.541_324_854_612_918;
 
-/// Raises the scores of nodes that are believed to be of one class.
+/// Raises the scores of nodes that are likely to be of one class: `log p_ij + gamma log <b_i, b_j>`.
 ///
-/// Beliefs are class probabilities that a network without a learned graph gave; they are constants
-/// here. `<b_i, b_j>` is then the probability that both are of the same class, if they are told apart
-/// independently: near 1 for two sure nodes that agree, small for nodes that differ *and* for nodes about
-/// which nothing is known, which so rely on themselves.
+/// `b` `[nodes, classes]` are class probabilities that a teacher, a network without a learned graph, gave;
+/// they are constants here. `<b_i, b_j>` is the probability that both nodes are of the same class, if they
+/// are classified independently: near 1 for two confident nodes that agree, small for nodes that differ
+/// *and* for nodes about which nothing is known, which so rely on themselves. It is kept above 1e-6.
+/// Gradients flow to the scores and to `gamma = softplus(theta)`, which starts at 1.
 #[derive(Module, Debug)]
 pub struct Agreement {
-    /// `gamma = softplus(theta)`, `[1]`; none when beliefs are not asked for.
+    /// `gamma = softplus(theta)`, `[1]`; none when agreement is off.
     pub exponent: Option<Param<Tensor<1>>>,
 }
 
@@ -45,9 +46,9 @@ impl Agreement {
         input: &GraphInput,
     ) -> Result<Tensor<1>> {
         let Some(exponent) = &self.exponent else { return Ok(log_scores) };
-        let beliefs = input.prepared.and_then(|prepared| prepared.beliefs.as_ref());
-        let beliefs = beliefs.ok_or(Error::NoBeliefs)?;
-        let same = ops::pair_similarity(pairs, Similarity::Dot, beliefs)?;
+        let known = input.prepared.and_then(|prepared| prepared.probabilities.as_ref());
+        let known = known.ok_or(Error::NoProbabilities)?;
+        let same = ops::pair_similarity(pairs, Similarity::Dot, known)?;
         Ok(log_scores + same.clamp_min(LEAST_AGREEMENT).log() * softplus(exponent.val(), 1.0))
     }
 }

@@ -81,8 +81,8 @@ pub struct DggConfig {
     pub edge_dropout: f64,
     /// Multiply scores by the input weights of the edges that have one, before they are ranked.
     pub keep_weights: bool,
-    /// Multiply scores by how far the beliefs about two nodes agree, to a learned power; needs
-    /// [`Prepared::beliefs`](crate::Prepared).
+    /// Multiply scores by how far the class probabilities of two nodes agree, to a learned power; needs
+    /// [`Prepared::probabilities`](crate::graph::Prepared::probabilities).
     pub agreement: bool,
     /// What becomes of the input graph.
     pub merge: MergeRule,

@@ -24,13 +24,14 @@ use serde::{Deserialize, Serialize};
 pub enum DegreeRule {
     /// The paper's: `k = D(z) + |e|_1`, kept above 1 by `1 + softplus(. - 1)`.
     Literal,
-    /// Around the input graph's degree: `k = 1 + relu(s D(z) + d_i)`, s the deviation of the input
-    /// degrees, or, where all are the same d, the `sqrt(d)` of a random graph. At the start `D` is
+    /// Around the input graph's degree: `k = 1 + relu(s D(z) + d_i)`, s the standard deviation
+    /// of the input degrees, or, where all are the same d, the `sqrt(d)` of a random graph. At the start `D` is
     /// near 0 and the graph near the input graph.
     #[default]
     Relative,
     /// The authors' code: the decoder also sees the standardised input degree, and
-    /// `k = 1 + relu(s D + m)` with m and s the mean and deviation of the input degrees.
+    /// `k = 1 + relu(s D + m)` with m and s the mean and standard deviation of the input
+    /// degrees.
     Standardised,
     /// Around a given number, where there is no input graph: `k = 1 + 2 (k_0 - 1) sigmoid(D(z))`. `D` starts
     /// as 0 and every degree as `k_0`; none leaves 1..`2 k_0 - 1`.
@@ -106,12 +107,12 @@ pub struct InputDegrees {
     /// Their mean over the graph that the node belongs to, `[nodes]`.
     pub means: Tensor<1>,
     /// Their standard deviation over that graph, `[nodes]`.
-    pub deviations: Tensor<1>,
+    pub stds: Tensor<1>,
 }
 
 impl InputDegrees {
-    /// Counts the neighbours of every node, itself left out. Mean and deviation are those of each
-    /// graph of the batch, so that a batch gives what its parts give.
+    /// Counts the neighbours of every node, itself left out. Mean and standard deviation
+    /// are those of each graph of the batch, so that a batch gives what its parts give.
     ///
     /// # Errors
     /// If the graph is not over the nodes of the batch.
@@ -123,35 +124,36 @@ impl InputDegrees {
         let own = |i: usize| usize::from(graph.find(i, i as u32).is_some());
         let counts: Vec<f64> =
             (0..graph.rows()).map(|i| (graph.degree(i) - own(i)) as f64).collect();
-        let (mut means, mut deviations) = (Vec::new(), Vec::new());
+        let (mut means, mut stds) = (Vec::new(), Vec::new());
         for range in batch.ranges() {
             let (end, counts) = (range.end, &counts[range]);
             let nodes = counts.len().max(1) as f64;
             let mean = counts.iter().sum::<f64>() / nodes;
             let variance = counts.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / nodes;
             means.resize(end, mean);
-            deviations.resize(end, variance.sqrt());
+            stds.resize(end, variance.sqrt());
         }
         let vector = |values: Vec<f64>| {
             let data = TensorData::new(values, [graph.rows()]);
             Tensor::from_data(data, (&like.device(), like.dtype()))
         };
-        Ok(Self { degrees: vector(counts), means: vector(means), deviations: vector(deviations) })
+        Ok(Self { degrees: vector(counts), means: vector(means), stds: vector(stds) })
     }
 
-    /// `(d - mean) / deviation`, `[nodes, 1]`; 0 where all degrees of a graph are equal.
+    /// `(d - mean) / std`, `[nodes, 1]`; 0 where all degrees of a graph are equal.
     pub fn standardised(&self) -> Tensor<2> {
         let centred = self.degrees.clone() - self.means.clone();
-        // Where the deviation is 0 so is the numerator, whatever it is divided by.
-        let equal = self.deviations.clone().equal_elem(0.0);
-        (centred / self.deviations.clone().mask_fill(equal, 1.0)).unsqueeze_dim(1)
+        // Where the standard deviation is 0 so is the numerator, whatever it is divided by.
+        let equal = self.stds.clone().equal_elem(0.0);
+        (centred / self.stds.clone().mask_fill(equal, 1.0)).unsqueeze_dim(1)
     }
 
-    /// By how much learned degrees may differ from the input's, `[nodes]`: the deviation. Were it 0 in a
+    /// By how much learned degrees may differ from the input's, `[nodes]`: the standard
+    /// deviation. Were it 0 in a
     /// graph of equal degrees, nothing could be learned there, so it is that of a random graph instead.
     fn scale(&self) -> Tensor<1> {
-        let equal = self.deviations.clone().equal_elem(0.0);
-        self.deviations.clone().mask_where(equal, self.means.clone().sqrt())
+        let equal = self.stds.clone().equal_elem(0.0);
+        self.stds.clone().mask_where(equal, self.means.clone().sqrt())
     }
 }
 
@@ -171,7 +173,7 @@ pub struct DegreeEstimator {
 impl DegreeEstimator {
     /// `k`, `[nodes]`: `z = mu + eps sigma`, then the rule applied to `D(z)`.
     ///
-    /// `mass` is asked for the L1 norm of the samples by the literal rule only, and `input` is
+    /// `mass` gives the L1 norm of the samples, which the literal rule alone needs, and `input` is
     /// needed by the rules that start from the input graph. Gradients flow to the estimator, to
     /// `latent` and, by the literal rule, to the samples.
     ///
@@ -191,8 +193,8 @@ impl DegreeEstimator {
         };
         let mut z = mean.forward_dense(latent.clone());
         if let (Some(log_variance), true) = (&self.log_variance, pass.has_noise()) {
-            let deviation = (log_variance.forward_dense(latent.clone()) * 0.5).exp();
-            z = z.clone() + ops::normal_noise(&z, pass.key())? * deviation;
+            let std = (log_variance.forward_dense(latent.clone()) * 0.5).exp();
+            z = z.clone() + ops::normal_noise(&z, pass.key())? * std;
         }
         let input = || input.ok_or(Error::NoInputGraph("a degree relative to the input graph"));
         if self.rule == DegreeRule::Standardised {
@@ -210,7 +212,7 @@ impl DegreeEstimator {
             }
             DegreeRule::Standardised => {
                 let input = input()?;
-                relu(decoded * input.deviations.clone() + input.means.clone()) + 1.0
+                relu(decoded * input.stds.clone() + input.means.clone()) + 1.0
             }
         })
     }

@@ -39,7 +39,7 @@ pub struct Dgg {
     pub scorer: Scorer,
     /// The degree estimator.
     pub degree: DegreeEstimator,
-    /// Agreement of beliefs.
+    /// Agreement of class probabilities.
     pub agreement: Agreement,
     /// The merger with the input graph.
     pub merge: Merge,
@@ -171,7 +171,7 @@ impl Dgg {
         self.scorer.log_scores(latent, pairs, Some(&extra))
     }
 
-    /// The input graph with edges added, if that is asked for.
+    /// The input graph with edges added, if that is enabled.
     fn augmented(&self, input: &GraphInput) -> Result<Option<Adjacency>> {
         let Some(augment) = &self.config.augment else { return Ok(None) };
         match input.prepared.and_then(|prepared| prepared.graph.clone()) {

@@ -5,7 +5,7 @@
 //! | [`augment`](Augment) | edges added to the input graph |
 //! | [`encoder`](Encoder) | `x^ = act(x W + b)` |
 //! | [`scorer`](Scorer) | `p_ij`, with message passing between edges |
-//! | [`agreement`](Agreement) | scores of nodes that are believed to be of one class |
+//! | [`agreement`](Agreement) | scores raised by class probabilities that agree |
 //! | `sample` | `e_ij` from `log p_ij + s g_ij` |
 //! | [`degree`](DegreeEstimator) | `k_i = D(z_i) + |e_i|_1` |
 //! | `kernels::selector` | `a_ij = e_ij h(rank_ij; k_i)` |

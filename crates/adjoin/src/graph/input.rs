@@ -39,9 +39,9 @@ pub struct Prepared {
     pub candidates: Option<Candidates>,
     /// A graph that is already final.
     pub graph: Option<Adjacency>,
-    /// What is believed about the class of every node before a graph is learned: probabilities
+    /// Class probabilities of every node that a teacher gave before a graph is learned,
     /// `[nodes, classes]`, constants. Whoever has them puts them here; no learner makes them.
-    pub beliefs: Option<Tensor<2>>,
+    pub probabilities: Option<Tensor<2>>,
 }
 
 impl<'a> GraphInput<'a> {

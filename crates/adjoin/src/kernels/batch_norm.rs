@@ -30,14 +30,14 @@ pub type Gradients<T> = [Vec<T>; 4];
 
 impl<T: Real> Parameters<'_, T> {
     /// `1 / sqrt(variance + eps)`, `[C]`.
-    pub(super) fn inverse_deviations(&self) -> Vec<T> {
+    pub(super) fn inverse_stds(&self) -> Vec<T> {
         let variances = &self.statistics[self.scale.len()..];
         variances.iter().map(|&v| T::ONE / (v + self.eps).sqrt()).collect()
     }
 
     /// `factor` and `addend` `[C]` of the normalisation as `z = factor m + addend`.
     pub(super) fn affine(&self) -> (Vec<T>, Vec<T>) {
-        let inverse = self.inverse_deviations();
+        let inverse = self.inverse_stds();
         let factor: Vec<T> = self.scale.iter().zip(&inverse).map(|(&s, &i)| s * i).collect();
         let addend = (0..factor.len()).map(|c| self.shift[c] - factor[c] * self.statistics[c]);
         let addend = addend.collect();
@@ -47,7 +47,7 @@ impl<T: Real> Parameters<'_, T> {
 
 /// `y` `[rows, C]` from `m` `[rows, C]`.
 pub fn forward<T: Real>(topology: &Csr, m: &[T], parameters: Parameters<T>) -> Vec<T> {
-    let (width, inverse) = (parameters.scale.len(), parameters.inverse_deviations());
+    let (width, inverse) = (parameters.scale.len(), parameters.inverse_stds());
     let mut out = zeros(m.len());
     for_row_blocks(&mut out, width, 4 * width, |first, out| {
         vectorise!(forward_block, (topology, m, parameters, &inverse[..], first, out));
@@ -62,7 +62,7 @@ pub fn backward<T: Real>(
     parameters: Parameters<T>,
     grad: &[T],
 ) -> Gradients<T> {
-    let (width, inverse) = (parameters.scale.len(), parameters.inverse_deviations());
+    let (width, inverse) = (parameters.scale.len(), parameters.inverse_stds());
     let input = (topology, m, parameters, &inverse[..], grad);
     let sums = sum_blocks(topology.rows(), 2 * width, |rows, sums| {
         vectorise!(sums_block, (input, rows, sums));

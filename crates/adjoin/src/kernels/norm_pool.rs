@@ -57,7 +57,7 @@ pub fn backward<T: Real>(
     grad: &[T],
     through: bool,
 ) -> [Vec<T>; 4] {
-    let (width, inverse) = (parameters.scale.len(), parameters.inverse_deviations());
+    let (width, inverse) = (parameters.scale.len(), parameters.inverse_stds());
     let rows = batch.nodes();
     let graph_of = batch.graph_of_nodes();
     let shares: Vec<T> =

@@ -9,7 +9,7 @@ use super::{
 use crate::topology::Csr;
 use std::ops::Range;
 
-/// Directions carried along beyond those asked for: they speed the leading ones up.
+/// Directions carried along beyond those wanted: they speed the leading ones up.
 const EXTRA: usize = 8;
 
 /// Singular values below this part of the largest count as zero: the Gram matrices below square

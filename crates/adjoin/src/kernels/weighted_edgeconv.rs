@@ -92,7 +92,7 @@ pub fn backward<T: Real>(
     grad: &[T],
 ) -> Gradients<T> {
     let (rows, width) = (topology.rows(), parameters.scale.len());
-    let inverse = parameters.inverse_deviations();
+    let inverse = parameters.inverse_stds();
     let input =
         Back { topology, messages, parameters, inverse: &inverse, weighting, y, chosen, grad };
     let (mut of_z, mut normals) = (zeros(rows * width), zeros(rows * width));

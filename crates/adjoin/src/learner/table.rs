@@ -60,7 +60,7 @@ pub(super) trait Settings {
     }
 }
 
-/// Makes [`LearnerConfig`], [`AnyLearner`] and [`LEARNERS`](super::LEARNERS) from one table.
+/// Makes [`LearnerConfig`], [`AnyLearner`] and [`LEARNERS`] from one table.
 ///
 /// An entry is `Variant(config: Settings) => Learner { "kind": "help" => settings; .. }`. The first name is
 /// the key in configuration files; further ones stand for other settings of the same kind.
@@ -174,7 +174,7 @@ macro_rules! learners {
 }
 
 impl LearnerConfig {
-    /// The settings of a learner of [`LEARNERS`](super::LEARNERS).
+    /// The settings of a learner of [`LEARNERS`].
     ///
     /// # Errors
     /// If there is none of that name; says which is nearest.

@@ -1,4 +1,4 @@
-//! The reinforced loss (DGM): a graph that is a hard choice learns from what came of it.
+//! The REINFORCE loss (DGM): a graph that is a hard choice learns from what came of it.
 
 use crate::{Error, Result, nn::EdgeScores, ops};
 use burn::tensor::{Tensor, TensorData};

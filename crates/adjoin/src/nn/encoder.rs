@@ -94,7 +94,7 @@ impl Encoder {
     /// `W`, where the features are narrow; sparse features stay sparse.
     ///
     /// # Errors
-    /// If widths differ, or propagation is asked for and there is no input graph.
+    /// If widths differ, or there is propagation and no input graph.
     pub fn forward(
         &self,
         x: &Features,

@@ -147,7 +147,7 @@ pub trait GraphLearner {
         false
     }
 
-    /// Whether it looks at class probabilities of a teacher, in [`Prepared::beliefs`].
+    /// Whether it looks at class probabilities of a teacher, in [`Prepared::probabilities`].
     fn wants_probabilities(&self) -> bool {
         false
     }

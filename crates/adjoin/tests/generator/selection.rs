@@ -262,12 +262,12 @@ fn agreement_multiplies_the_scores_by_the_chance_of_one_class() {
     let plain = generator(&config).learn(&input, Pass::evaluate()).unwrap().adjacency;
     let dgg = generator(&DggConfig { agreement: true, ..config });
     let refused = dgg.learn(&input, Pass::evaluate()).unwrap_err();
-    assert_eq!(refused, Error::NoBeliefs);
+    assert_eq!(refused, Error::NoProbabilities);
     // Sure of the first class, sure of the second, or undecided.
     let of = |node: usize| [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]][node % 3];
-    let beliefs: Vec<f64> = (0..world.nodes()).flat_map(of).collect();
-    let beliefs = Some(tensor(&beliefs, [world.nodes(), 2]));
-    let prepared = Prepared { beliefs, ..Prepared::default() };
+    let known: Vec<f64> = (0..world.nodes()).flat_map(of).collect();
+    let probabilities = Some(tensor(&known, [world.nodes(), 2]));
+    let prepared = Prepared { probabilities, ..Prepared::default() };
     let learned = dgg.learn(&input.with_prepared(&prepared), Pass::evaluate()).unwrap().adjacency;
     assert_eq!(plain.topology(), learned.topology());
     let (before, after) = (values(plain.weights()), values(learned.weights()));

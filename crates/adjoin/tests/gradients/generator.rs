@@ -41,8 +41,8 @@ fn outcome(dgg: &Dgg, x: Tensor<2>, pass: Pass) -> Tensor<1> {
     let (graph, batch) = (input_graph(), Batch::of_sizes([7, 1, 4]));
     let graph = graph.filter(|i, j| batch_of(i) == batch_of(j)).unwrap();
     let features = x.into();
-    let beliefs = Some(softmax(tensor(&normals(9, NODES * 3), [NODES, 3]), 1));
-    let prepared = Prepared { beliefs, ..Prepared::default() };
+    let probabilities = Some(softmax(tensor(&normals(9, NODES * 3), [NODES, 3]), 1));
+    let prepared = Prepared { probabilities, ..Prepared::default() };
     let input = GraphInput::new(&features, Some(&graph), &batch).with_prepared(&prepared);
     let learned = dgg.learn(&input, pass).unwrap();
     let dense = learned.adjacency.to_dense().unwrap().reshape([NODES * NODES]);

@@ -92,7 +92,7 @@ pub(crate) fn log_mass_backward<T: Real, S: Scorer<T>>(
 /// Blocks that are done one after the other and add to the same sums.
 struct Job {
     blocks: Range<usize>,
-    /// Each so many-th of them.
+    /// Every n-th of them.
     step: usize,
     graphs: Range<usize>,
 }

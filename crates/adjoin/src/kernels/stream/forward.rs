@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 /// What a pass found.
 pub(crate) struct Streamed<T> {
-    /// `[nodes]`; the lowest finite value where there are no pairs, or none were asked for.
+    /// `[nodes]`; the lowest finite value where there are no pairs, or no mass is wanted.
     pub(crate) mass: Vec<T>,
     /// Row pointers of the candidates.
     pub(crate) pointers: Vec<u32>,

@@ -14,7 +14,7 @@ pub(super) struct Top<T: Real> {
     /// Value and column in one, so that comparing them takes no branch; the first `len` count.
     entries: Vec<T::Ranked>,
     len: usize,
-    /// With so many, the worst go.
+    /// When there are this many, the worst go.
     full: usize,
 }
 
