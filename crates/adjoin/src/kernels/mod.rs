@@ -8,16 +8,16 @@
 #![allow(clippy::type_complexity)]
 
 pub mod attention;
-pub mod batch_norm;
+pub(crate) mod batch_norm;
 pub mod dropout;
 pub mod edge_messages;
 pub mod edgeconv;
-pub mod elu;
-pub mod gru;
+pub(crate) mod elu;
+pub(crate) mod gru;
 pub mod knn;
-pub mod leaky;
-pub mod matmul;
-pub mod norm_pool;
+pub(crate) mod leaky;
+pub(crate) mod matmul;
+pub(crate) mod norm_pool;
 pub mod normalise;
 pub mod nuclear;
 pub mod pair_mlp;
@@ -30,7 +30,7 @@ pub mod segment;
 pub mod selector;
 pub mod spmm;
 pub(crate) mod stream;
-pub mod weighted_edgeconv;
+pub(crate) mod weighted_edgeconv;
 
 mod lanes;
 mod real;

@@ -25,7 +25,10 @@ mod stream;
 mod take;
 mod weighted_edgeconv;
 
-pub use crate::topology::ABSENT;
+pub use crate::{
+    kernels::{pairs::Similarity, random::PairNoise, selector::Step},
+    topology::ABSENT,
+};
 pub use attention::{Attention, attention};
 pub(crate) use bridge::{check_finite, identity, to_f64};
 pub use candidates::candidates;
