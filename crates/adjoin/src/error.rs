@@ -130,8 +130,8 @@ pub enum Error {
         /// The limit.
         limit: usize,
     },
-    /// A tensor of an element type or device that the kernels do not serve.
-    #[error("{what}: {found}; adjoin runs on Burn's Flex device in f32 or f64")]
+    /// Tensors of an element type that the kernels do not serve, or that do not go together.
+    #[error("{what}: {found}; operations take tensors in f32 or f64, all of one type and device")]
     Unsupported {
         /// Which argument.
         what: &'static str,

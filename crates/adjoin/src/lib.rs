@@ -60,7 +60,8 @@
 //! * **Errors, not panics.** Shapes, settings and values that do not fit give a typed [`Error`] that
 //!   says what and where.
 //!
-//! Tensors live on Burn's `Flex` CPU device, in `f32` or `f64`.
+//! Tensors are `f32` or `f64`. The kernels work on Burn's `Flex` CPU device without copies; tensors of any
+//! other Burn device are copied there and back, with their gradients.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

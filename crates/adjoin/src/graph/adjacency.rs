@@ -88,7 +88,7 @@ impl Adjacency {
     /// The graph with a self-loop of weight 1 at every node that has none.
     ///
     /// # Errors
-    /// If the weights live on a device the kernels do not serve.
+    /// If the weights are of an element type the kernels do not serve.
     pub fn with_self_loops(&self) -> Result<Self> {
         let topology = self.topology.with_self_loops(SelfLoops::Add);
         if topology == self.topology {
@@ -102,7 +102,7 @@ impl Adjacency {
     /// The scaled graph; differentiable through the degrees. Isolated nodes give 0, never NaN.
     ///
     /// # Errors
-    /// If the weights live on a device the kernels do not serve, or the graph is not square.
+    /// If the weights are of an element type the kernels do not serve, or the graph is not square.
     pub fn normalise(&self, normalisation: Normalisation) -> Result<Self> {
         self.prepare(normalisation, false)
     }
@@ -164,7 +164,7 @@ impl Adjacency {
     /// The edges for which `keep(row, column)` holds, with their weights.
     ///
     /// # Errors
-    /// If the weights live on a device the kernels do not serve.
+    /// If the weights are of an element type the kernels do not serve.
     pub fn filter(&self, mut keep: impl FnMut(u32, u32) -> bool) -> Result<Self> {
         let mut kept = Vec::new();
         let topology = self.topology.filter(|entry, i, j| {
@@ -189,7 +189,7 @@ impl Adjacency {
     /// As a dense `[rows, columns]` matrix; for small graphs and tests.
     ///
     /// # Errors
-    /// If the weights live on a device the kernels do not serve.
+    /// If the weights are of an element type the kernels do not serve.
     pub fn to_dense(&self) -> Result<Tensor<2>> {
         self.aggregate(&identity(self.topology.columns(), &self.weights))
     }

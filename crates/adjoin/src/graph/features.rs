@@ -40,7 +40,7 @@ impl SparseFeatures {
     /// Every row divided by its sum of absolute values; rows of zeros stay zero.
     ///
     /// # Errors
-    /// If the values live on a device the kernels do not serve.
+    /// If the values are of an element type the kernels do not serve.
     pub fn row_normalised(&self) -> Result<Self> {
         let values = ops::to_f64("sparse features", &self.values)?;
         let mut scaled = Vec::with_capacity(values.len());
@@ -154,7 +154,7 @@ impl Features {
     /// As a dense matrix; for small data and tests.
     ///
     /// # Errors
-    /// If the values live on a device the kernels do not serve.
+    /// If the values are of an element type the kernels do not serve.
     pub fn to_dense(&self) -> Result<Tensor<2>> {
         match self {
             Self::Dense(x) => Ok(x.clone()),

@@ -10,7 +10,7 @@ const ITERATIONS: usize = 4;
 /// into few clusters. Gradients flow to the stored weights only.
 ///
 /// # Errors
-/// If the weights live on a device the kernels do not serve.
+/// If the weights are of an element type the kernels do not serve.
 pub fn low_rank(graph: &Adjacency, rank: usize, key: Key) -> Result<Tensor<1>> {
     let rank = rank.min(graph.nodes());
     ops::nuclear(graph.topology(), graph.weights(), rank, ITERATIONS, key)

@@ -87,7 +87,7 @@ impl State {
     /// The features as the next layer sees them, activated, before dropout.
     ///
     /// # Errors
-    /// If they live on a device the kernels do not serve.
+    /// If they are of an element type the kernels do not serve.
     pub fn features(&self) -> Result<Features> {
         Ok(match (&self.values, self.pending) {
             (Features::Dense(values), Some(Activation::Relu)) => relu(values.clone()).into(),

@@ -4,6 +4,11 @@
 //! the kernel, and, if an input is tracked, hang the result into Burn's autodiff graph together
 //! with the kernel's backward function. An [`Op`] says what those two functions are, for both
 //! element types; [`apply`] does the rest, once, for all operations.
+//!
+//! Tensors of any other device go to Flex and the result goes back, by way of the host. Burn's
+//! transfers carry gradients, so all of this works on every device, with autodiff or without, only
+//! slower. (Burn's `backend_extension` would have to list the backends, each behind a feature of this
+//! crate, and panics on all others.)
 
 use crate::{Error, Result, kernels::Real};
 use burn::backend::{
@@ -19,7 +24,7 @@ use burn::backend::{
     },
     tensor::FloatTensor,
 };
-use burn::tensor::{DType, Shape, Tensor, TensorData};
+use burn::tensor::{DType, Device, Shape, Tensor, TensorData};
 use burn_flex::FlexTensor;
 use std::sync::Arc;
 
@@ -42,12 +47,29 @@ pub(crate) trait Op<const N: usize>: Send + Sync + 'static {
     ) -> [Option<Vec<T>>; N];
 }
 
-/// A float tensor of any rank, as an input of an [`Op`].
-pub(crate) struct Input(DispatchTensor);
+/// A float tensor of any rank on the Flex device, as an input of an [`Op`].
+pub(crate) struct Input {
+    tensor: DispatchTensor,
+    /// Where it was, if that was another device.
+    home: Option<Device>,
+}
 
 impl<const D: usize> From<Tensor<D>> for Input {
     fn from(tensor: Tensor<D>) -> Self {
-        Self(tensor.into_dispatch())
+        let tensor = tensor.into_dispatch();
+        if is_flex(&tensor.kind) {
+            return Self { tensor, home: None };
+        }
+        let tensor = Tensor::<D>::from_dispatch(tensor);
+        let home = tensor.device().without_autodiff();
+        Self { tensor: tensor.to_device(&Device::flex()).into_dispatch(), home: Some(home) }
+    }
+}
+
+fn is_flex(kind: &DispatchTensorKind) -> bool {
+    match kind {
+        DispatchTensorKind::Autodiff(inner) => is_flex(inner),
+        other => matches!(other, DispatchTensorKind::Flex(_)),
     }
 }
 
@@ -67,9 +89,9 @@ struct Operand {
 
 impl Operand {
     fn new(what: &'static str, input: Input) -> Result<Self> {
-        let found = format!("{:?}", input.0.device());
+        let found = format!("{:?}", input.tensor.device());
         let unsupported = |found| Error::Unsupported { what, found };
-        let operand = match input.0.kind {
+        let operand = match input.tensor.kind {
             DispatchTensorKind::Flex(BackendTensor::Float(values)) => {
                 Self { values, tracked: None }
             }
@@ -113,12 +135,31 @@ pub(crate) fn apply<O: Op<N>, const N: usize, const D: usize>(
     op: O,
     inputs: [Input; N],
 ) -> Result<Tensor<D>> {
-    let context = inputs
-        .iter()
-        .fold(DispatchAutodiffContext::Disabled, |context, input| context.merge(input.0.autodiff));
-    match operands(what, inputs)? {
-        (operands, true) => Ok(run::<O, f64, N, D>(op, operands, context)),
-        (operands, false) => Ok(run::<O, f32, N, D>(op, operands, context)),
+    let context = inputs.iter().fold(DispatchAutodiffContext::Disabled, |context, input| {
+        context.merge(input.tensor.autodiff)
+    });
+    let home = home(what, &inputs)?;
+    let result = match operands(what, inputs)? {
+        (operands, true) => run::<O, f64, N, D>(op, operands, context),
+        (operands, false) => run::<O, f32, N, D>(op, operands, context),
+    };
+    Ok(match home {
+        None => result,
+        Some(home) => result.to_device(&home),
+    })
+}
+
+/// The device that the inputs share, if that is not Flex.
+fn home<const N: usize>(what: &'static str, inputs: &[Input; N]) -> Result<Option<Device>> {
+    let first = &inputs[0].home;
+    match inputs.iter().find(|input| input.home != *first) {
+        None => Ok(first.clone()),
+        Some(other) => {
+            let name =
+                |home: &Option<Device>| format!("{:?}", home.clone().unwrap_or(Device::flex()));
+            let found = format!("inputs on {} and on {}", name(first), name(&other.home));
+            Err(Error::Unsupported { what, found })
+        }
     }
 }
 
@@ -158,6 +199,7 @@ pub(crate) fn ask<Q: Query<N>, const N: usize>(
     query: Q,
     inputs: [Input; N],
 ) -> Result<Q::Answer> {
+    home(what, &inputs)?;
     let (operands, double) = operands(what, inputs)?;
     let values: [&FlexTensor; N] = std::array::from_fn(|n| &operands[n].values);
     Ok(if double {

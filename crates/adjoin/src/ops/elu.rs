@@ -31,7 +31,7 @@ impl Op<1> for Elu {
 /// `y = x` above zero, `e^x - 1` below; gradients flow to `x`. Any shape.
 ///
 /// # Errors
-/// If `x` lives on a device the kernels do not serve.
+/// If `x` is of an element type the kernels do not serve.
 pub fn elu<const D: usize>(x: &Tensor<D>) -> Result<Tensor<D>> {
     apply("elu", Elu(x.shape()), [x.into()])
 }

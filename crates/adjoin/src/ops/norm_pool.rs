@@ -69,7 +69,7 @@ impl Query<1> for Statistics {
 /// No gradient flows through them here: [`norm_pool`] accounts for that itself.
 ///
 /// # Errors
-/// If `x` lives on a device the kernels do not serve.
+/// If `x` is of an element type the kernels do not serve.
 pub fn column_statistics(x: &Tensor<2>) -> Result<Tensor<2>> {
     let width = x.dims()[1];
     let values = ask("column_statistics", Statistics { width }, [x.into()])?;
