@@ -1,8 +1,4 @@
-//! EdgeConv (Wang et al., 2019): `y_i = max_j leaky(bn([x_j - x_i, x_i] W))`.
-//!
-//! The linear map splits into two node-level products, `message_ij = p_j + q_i`, and the maximum
-//! over neighbours commutes with the per-channel batch norm and activation up to the sign of the
-//! scale: nothing of size `[edges, channels]` is built.
+//! EdgeConv.
 
 use super::Conv;
 pub use crate::kernels::weighted_edgeconv::EdgeWeighting;
@@ -76,7 +72,19 @@ impl EdgeConvConfig {
     }
 }
 
-/// A layer of EdgeConv with batch norm over all messages.
+/// A layer of EdgeConv (Wang et al., 2019) with batch norm over all messages:
+/// `y_i = max_j leaky(bn([x_j - x_i, x_i] W))`, j over the neighbours of i.
+///
+/// The linear map splits into two node-level products, `message_ij = p_j + q_i`, and the maximum commutes
+/// with batch norm and activation up to the sign of the scale: nothing of size `[edges, outputs]` is built.
+/// Weights of the graph enter the maximum as [`EdgeWeighting`] says. A node without neighbours gives 0.
+///
+/// # Shapes
+/// `x` `[nodes, inputs]`, dense or sparse; result `[nodes, outputs]`.
+///
+/// # Gradients
+/// Flow to both halves of `W`, to scale and shift, to dense features and, at the edge that wins the
+/// maximum, to the weights of the graph; in training through the batch statistics too.
 #[derive(Module, Debug)]
 pub struct EdgeConv {
     /// The half of `W` that sees `x_j - x_i`.

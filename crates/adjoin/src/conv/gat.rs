@@ -1,8 +1,4 @@
-//! GAT (Velickovic et al., 2018), with learned edge weights:
-//! `alpha_ij = softmax_j(leaky(a_src h_j + a_dst h_i) + log a_ij)`, `y_i = sum_j alpha_ij h_j`.
-//!
-//! An edge weight enters as its logarithm, which multiplies the attention before it is normalised:
-//! weight 1 is plain GAT, weight 0 is no edge, and a soft graph receives its gradient.
+//! GAT.
 
 use super::Conv;
 use crate::{
@@ -75,7 +71,20 @@ impl GatConfig {
     }
 }
 
-/// A layer of graph attention with several heads.
+/// A layer of graph attention (Velickovic et al., 2018) over a graph with weights:
+/// ```text
+/// h        = x W
+/// alpha_ij = softmax_j(leaky(<a_src, h_j> + <a_dst, h_i>) + log a_ij)     per head
+/// y_i      = sum_j dropout(alpha_ij) h_j + b                              heads side by side, or averaged
+/// ```
+/// A weight enters as its logarithm, which multiplies the attention before it is normalised: weight 1 is
+/// plain GAT, weight 0 is no edge. A self-loop of weight 1 is added where there is none.
+///
+/// # Shapes
+/// `x` `[nodes, inputs]`, dense or sparse; result `[nodes, heads * outputs]`, or `[nodes, outputs]` averaged.
+///
+/// # Gradients
+/// Flow to `W`, both attention vectors, `b`, dense features, and the weights of the graph.
 #[derive(Module, Debug)]
 pub struct Gat {
     /// `W`, all heads side by side.

@@ -1,4 +1,4 @@
-//! GCN (Kipf and Welling, 2017): `Y = D^-1/2 (A + I) D^-1/2 X W + b`.
+//! GCN.
 
 use super::Conv;
 use crate::{
@@ -43,7 +43,17 @@ impl GcnConfig {
     }
 }
 
-/// A layer of GCN.
+/// A layer of GCN (Kipf and Welling, 2017): `Y = D^-1/2 (A + I) D^-1/2 X W + b`.
+///
+/// `A` are the weights of the graph, a self-loop of weight 1 is added where there is none, and `D` are the
+/// row sums of `A + I`; [`Normalisation::Row`] scales by `D^-1` instead. A linear map without edges takes
+/// the place of the scaled graph as it is.
+///
+/// # Shapes
+/// `X` `[nodes, inputs]`, dense or sparse, `W` `[inputs, outputs]`, `b` `[outputs]`; result `[nodes, outputs]`.
+///
+/// # Gradients
+/// Flow to `W`, `b`, dense features, and the weights of the graph, through `D` too.
 #[derive(Module, Debug)]
 pub struct Gcn {
     /// `W` and `b`.

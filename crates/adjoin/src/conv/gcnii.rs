@@ -1,5 +1,4 @@
-//! GCNII (Chen et al., 2020): `H' = ((1 - a) P H + a H_0) ((1 - b) I + b W)`, and its variant with
-//! two matrices: `(1 - a) P H ((1 - b) I + b W_1) + a H_0 ((1 - b) I + b W_2)`.
+//! GCNII.
 
 use super::Conv;
 use crate::{
@@ -53,7 +52,17 @@ impl GcnIIConfig {
     }
 }
 
-/// A layer of GCNII.
+/// A layer of GCNII (Chen et al., 2020): `H' = ((1 - a) P H + a H_0) ((1 - b) I + b W)`, or with two
+/// matrices `(1 - a) P H ((1 - b) I + b W_1) + a H_0 ((1 - b) I + b W_2)`; the activation is the caller's.
+///
+/// `P = D^-1/2 (A + I) D^-1/2` as in [`Gcn`](super::Gcn), `H_0` the features before the first layer,
+/// `b = ln(lambda / l + 1)` in layer l of a network.
+///
+/// # Shapes
+/// All features `[nodes, width]`, matrices `[width, width]`.
+///
+/// # Gradients
+/// Flow to the matrices, `H`, `H_0`, and the weights of the graph, through `D` too.
 #[derive(Module, Debug)]
 pub struct GcnII {
     /// `W` (or `W_1`).

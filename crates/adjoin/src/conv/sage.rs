@@ -1,5 +1,4 @@
-//! GraphSAGE, mean aggregation (Hamilton et al., 2017):
-//! `y_i = x_i W_self + (sum_j a_ij x_j / sum_j a_ij) W_neighbours + b`.
+//! GraphSAGE.
 
 use super::Conv;
 use crate::{
@@ -42,7 +41,17 @@ impl SageConfig {
     }
 }
 
-/// A layer of GraphSAGE: the mean of the neighbours, weighted by the graph's weights.
+/// A layer of GraphSAGE with the weighted mean of the neighbours (Hamilton et al., 2017):
+/// `y_i = x_i W_self + (sum_j a_ij x_j / sum_j a_ij) W_neighbours + b`.
+///
+/// No self-loops are added; a node whose weights sum to 0 gets nothing from its neighbours. A linear map
+/// without edges takes the place of the mean as it is.
+///
+/// # Shapes
+/// `x` `[nodes, inputs]`, dense or sparse; result `[nodes, outputs]`.
+///
+/// # Gradients
+/// Flow to both matrices, `b`, dense features, and the weights of the graph, through their sums too.
 #[derive(Module, Debug)]
 pub struct Sage {
     /// `W_self` and `b`.

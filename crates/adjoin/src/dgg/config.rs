@@ -1,4 +1,4 @@
-//! Settings of the generator, and the named ones of the paper.
+//! Settings of the generator.
 
 use super::{
     Agreement, Augment, DegreeConfig, DegreeRule, Dgg, EncoderConfig, MergeRule, SampleConfig,
@@ -12,7 +12,12 @@ use crate::{
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
-/// Settings of the differentiable top-k selector.
+/// Settings of the differentiable top-k selector, `a_ij = e_ij h(r_ij)`.
+///
+/// `r_ij` is the rank of `e_ij` among the candidates of i, from 1, and
+/// `h(r) = sigmoid(2 (k_i + shift - r) / lambda)`, a smooth step down at rank `k_i`. Entries whose h is
+/// below 1e-7 are not stored, so a row keeps about `k_i + 8 lambda` of them. Gradients: `da/de = h`,
+/// `da/dk = e h (1 - h) 2 / lambda`; ranks are constants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SelectorConfig {

@@ -1,4 +1,4 @@
-//! The learned neighbourhood size `k_i` (the paper's Eq. 8 and 9).
+//! The learned neighbourhood size.
 
 use super::scorer::beside;
 use crate::{
@@ -157,7 +157,16 @@ impl InputDegrees {
     }
 }
 
-/// Estimates a continuous neighbourhood size for every node.
+/// Estimates a continuous neighbourhood size `k_i` for every node (the paper's Eq. 8 and 9).
+///
+/// `z_i = mu_i + eps_i sigma_i` with `mu = x^ M + b`, `sigma = exp((x^ S + b') / 2)`, `eps` standard normal
+/// in training and in draws, 0 in evaluation; then `k_i` from `D(z_i)` as [`DegreeRule`] says.
+///
+/// # Shapes
+/// Latent features `[nodes, inputs]`, `z` `[nodes, width]`, `k` `[nodes]`.
+///
+/// # Gradients
+/// Flow to the three maps and to the latent features; by [`DegreeRule::Literal`] to the samples too.
 #[derive(Module, Debug)]
 pub struct DegreeEstimator {
     /// `M`: the mean of the latent variable.

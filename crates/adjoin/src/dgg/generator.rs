@@ -28,9 +28,27 @@ const LEAST_WEIGHT: f64 = 1e-12;
 
 /// The differentiable graph generator.
 ///
-/// For every node: latent features, scores of its candidate neighbours, noise, a continuous
-/// neighbourhood size, and a soft selection of the best. All of it is differentiable, so the graph
-/// is learned with the network that uses it.
+/// For every node i and its candidates j:
+///
+/// | step | | part |
+/// |---|---|---|
+/// | encode | `x^ = leaky(x W + b)` | [`Encoder`] |
+/// | score | `p_ij`, how relevant j is to i | [`Scorer`], [`Agreement`] |
+/// | perturb | `e_ij` from `log p_ij + s g_ij`, Gumbel noise `g` | [`SampleConfig`](super::SampleConfig) |
+/// | size | `k_i`, how many neighbours | [`DegreeEstimator`] |
+/// | select | `a_ij = e_ij h(rank_ij; k_i)`, a smooth step | [`SelectorConfig`](super::SelectorConfig) |
+/// | join | with the transpose, with the input graph | [`Merge`] |
+///
+/// All of it is differentiable, so the graph is learned with the network that uses it. Complete candidates
+/// are streamed: nothing of size `[nodes, nodes]` is built.
+///
+/// # Shapes
+/// Features `[nodes, inputs]`, dense or sparse; the result is a sparse weighted directed graph `a`, `k`
+/// `[nodes]`, `x^` `[nodes, width]` and the scores of the candidates.
+///
+/// # Gradients
+/// Flow from the weights of the graph to all parts and to dense features. Which pairs are candidates, ranks
+/// and noise are constants.
 #[derive(Module, Debug)]
 pub struct Dgg {
     /// The node encoder.

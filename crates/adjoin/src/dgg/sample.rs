@@ -1,4 +1,4 @@
-//! Edge samples `e_ij`: the scores after noise (the paper's Eq. 7).
+//! Edge samples.
 
 use crate::{Result, ops, pass::Pass, topology::Csr};
 use burn::tensor::Tensor;
@@ -15,7 +15,11 @@ pub enum SampleForm {
     Softmax,
 }
 
-/// Settings of the noise and of the samples.
+/// Settings of the samples `e_ij`: the scores after noise (the paper's Eq. 7).
+///
+/// `l_ij = log p_ij + s g_ij` with `g ~ Gumbel(0, 1)` in training and in draws, none in evaluation; then
+/// [`SampleForm`]. The noise of a pair depends on the pass and the pair alone, not on which other pairs are
+/// candidates. Gradients flow to the scores; the noise is a constant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SampleConfig {

@@ -1,4 +1,4 @@
-//! Edge scores `p_ij` in (0, 1]: how relevant j is to i.
+//! Edge scores.
 
 use crate::{
     Error, Result,
@@ -122,7 +122,19 @@ pub struct EdgeFeatures {
     pub degrees: Tensor<2>,
 }
 
-/// Scores candidate pairs.
+/// Scores candidate pairs: `p_ij` in (0, 1] says how relevant j is to i.
+///
+/// The forms are those of [`Score`]. With message passing between edges the pair embeddings of the network
+/// are refined before they are scored (the paper's Eq. 5),
+/// `c'_ij = leaky([c_ij, c_ij - m_ij] W + b)`, with `m_ij` the mean of the embeddings of all candidate
+/// pairs that share a node with (i, j), self-loops left out. With edge features the pair network also sees
+/// the input weight of the pair and the standardised input degrees of both nodes.
+///
+/// # Shapes
+/// Latent features `[nodes, inputs]`; scores `log p`, `[pairs]`.
+///
+/// # Gradients
+/// Flow to the latent features and to all weights of the scorer.
 #[derive(Module, Debug)]
 pub struct Scorer {
     /// The scale of the distance, before the softplus.

@@ -1,5 +1,4 @@
-//! DGM, the discrete form (Kazi et al., 2022): each node takes the k nodes that come first in a
-//! Gumbel draw of `log p_ij = -|h_i - h_j|^2 exp(t)`, itself included.
+//! DGM, the discrete form.
 
 use super::{Shape, table::Settings};
 use crate::{
@@ -107,8 +106,14 @@ impl Settings for DgmConfig {
     }
 }
 
-/// The discrete graph module.
+/// The discrete graph module (Kazi et al., 2022): each node takes the k nodes that come first in a Gumbel
+/// draw of `log p_ij = -|h_i - h_j|^2 exp(t)`, itself included, with `h = f(x)` and t kept within +-10.
 ///
+/// # Shapes
+/// Features `[nodes, inputs]`, dense or sparse, `h` `[nodes, width]`; k edges a node, fewer where its graph
+/// has fewer nodes.
+///
+/// # Gradients
 /// The graph is a hard choice: all its weights are the constant 1, and no gradient flows through it
 /// to the learner, nor from the learner to the features. What the learner learns from is
 /// [`reinforce`](crate::loss::reinforce) on the log-scores of the edges that were chosen.

@@ -1,4 +1,4 @@
-//! Dilated nearest neighbours in feature space (DeepGCNs; with dilation 1 the graph of DGCNN).
+//! Dilated nearest neighbours in feature space.
 
 use crate::{
     Error, Result,
@@ -49,7 +49,8 @@ impl DilatedConfig {
     }
 }
 
-/// Joins every node to itself and to others near it, found anew in every pass; nothing is learned.
+/// Joins every node to itself and to others near it, found anew in every pass; nothing is learned
+/// (DeepGCNs; with dilation 1 the graph of DGCNN).
 ///
 /// Of the `k d` nearest in order, itself first, those at 0, d, 2d, ... are neighbours. In graphs of
 /// fewer than `k d` nodes d is as large as they allow. In a training pass, with the probability

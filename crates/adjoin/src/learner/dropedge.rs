@@ -1,4 +1,4 @@
-//! DropEdge (Rong et al., 2020): a random part of the edges in every training step.
+//! DropEdge.
 
 use super::{Shape, table::Settings};
 use crate::{
@@ -39,7 +39,7 @@ impl DropEdgeConfig {
     }
 }
 
-/// Keeps each directed edge of the input graph with probability `1 - drop` in training, all of them
+/// DropEdge (Rong et al., 2020): keeps each directed edge of the input graph with probability `1 - drop` in training, all of them
 /// in evaluation. Convolutions normalise the thinned graph.
 #[derive(Module, Debug)]
 pub struct DropEdge {

@@ -1,4 +1,4 @@
-//! Node encoding: `x^ = act(P^r x W + b)`.
+//! The node encoder.
 
 use super::{Linear, LinearConfig};
 use crate::{
@@ -78,7 +78,17 @@ impl EncoderConfig {
     }
 }
 
-/// Maps node features to the latent space in which neighbours are ranked.
+/// Maps node features to the latent space in which neighbours are ranked:
+/// `x^ = leaky(P^r dropout(x) W + b)`, then further layers `leaky(dropout(x^) W' + b')` of the same width.
+///
+/// `P = D^-1/2 (A + I) D^-1/2` of the input graph is applied r times (`propagation`), after the product,
+/// where the features are narrow. LeakyReLU has slope 0.01.
+///
+/// # Shapes
+/// `x` `[nodes, inputs]`, dense or sparse; result `[nodes, width]`.
+///
+/// # Gradients
+/// Flow to all weights, to dense features and to the weights of the input graph.
 #[derive(Module, Debug)]
 pub struct Encoder {
     /// `W` and `b` of the first layer.
