@@ -49,6 +49,7 @@
 //! | [`conv`] | GCN, GraphSAGE, GAT, GCNII, EdgeConv behind one trait, and networks of them |
 //! | [`loss`] | losses on learned graphs: intermediate, REINFORCE, low rank, sparsity; consistency over draws |
 //! | [`dgg`] | scorer, samples, degree estimator, selector, and [`Dgg`] that joins them |
+//! | [`nets`] | DGCNN and ResGCN, attention between agents, recurrent units |
 //! | [`learner`] | simpler learners: the graph as it is, k nearest, DropEdge, DGM |
 //!
 //! # Three habits
@@ -71,6 +72,7 @@ pub mod graph;
 pub mod kernels;
 pub mod learner;
 pub mod loss;
+pub mod nets;
 pub mod nn;
 pub mod ops;
 pub mod topology;

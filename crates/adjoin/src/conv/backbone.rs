@@ -104,6 +104,12 @@ impl Default for BackboneConfig {
 }
 
 impl BackboneConfig {
+    /// The name of the network.
+    pub fn name(&self) -> &'static str {
+        let entry = BACKBONES.iter().find(|entry| (entry.config)().kind == self.kind);
+        entry.map_or("unknown", |entry| entry.name)
+    }
+
     /// The settings each network was published with on Cora.
     pub fn of_kind(kind: BackboneKind) -> Self {
         let base = Self {

@@ -25,4 +25,8 @@ impl Settings for DggConfig {
     fn wants_probabilities(&self) -> bool {
         self.agreement
     }
+
+    fn latent_width(&self) -> Option<usize> {
+        Some(self.encoder.width)
+    }
 }

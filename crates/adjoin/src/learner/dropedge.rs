@@ -76,4 +76,8 @@ impl Settings for DropEdgeConfig {
     ) -> Result<DropEdge> {
         self.init(key, device)
     }
+
+    fn keeps_given_edges(&self) -> bool {
+        true
+    }
 }

@@ -58,4 +58,8 @@ impl Settings for () {
     ) -> Result<Unchanged> {
         Ok(Unchanged {})
     }
+
+    fn keeps_given_edges(&self) -> bool {
+        true
+    }
 }

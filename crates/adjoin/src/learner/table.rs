@@ -12,7 +12,7 @@ use crate::{
 use burn::tensor::{Device, Tensor};
 
 /// What a learner may have to know of its surroundings before it is made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// Width of the node features.
     pub features: usize,
@@ -57,6 +57,16 @@ pub(super) trait Settings {
     /// As [`LearnerConfig::replaces_network`].
     fn replaces_network(&self) -> bool {
         false
+    }
+
+    /// As [`LearnerConfig::keeps_given_edges`].
+    fn keeps_given_edges(&self) -> bool {
+        false
+    }
+
+    /// As [`LearnerConfig::latent_width`].
+    fn latent_width(&self) -> Option<usize> {
+        None
     }
 }
 
@@ -151,6 +161,28 @@ macro_rules! learners {
                     $(
                         Self::$variant $(($config))? => {
                             learners!(@settings $($config)?).replaces_network()
+                        }
+                    )*
+                }
+            }
+
+            /// Whether the network is trained on the given graph, or on random parts of it.
+            pub fn keeps_given_edges(&self) -> bool {
+                match self {
+                    $(
+                        Self::$variant $(($config))? => {
+                            learners!(@settings $($config)?).keeps_given_edges()
+                        }
+                    )*
+                }
+            }
+
+            /// Width of the latent features that the learner hands on with its graph, if it does.
+            pub fn latent_width(&self) -> Option<usize> {
+                match self {
+                    $(
+                        Self::$variant $(($config))? => {
+                            learners!(@settings $($config)?).latent_width()
                         }
                     )*
                 }

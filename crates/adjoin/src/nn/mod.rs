@@ -4,6 +4,7 @@ mod encoder;
 mod learner;
 mod linear;
 mod network;
+mod norm;
 mod outcome;
 
 pub use crate::graph::Progress;
@@ -13,4 +14,5 @@ pub use learner::{EdgeScores, GraphLearner, LearnedGraph};
 pub(crate) use linear::MOST_WEIGHTS;
 pub use linear::{Linear, LinearConfig, Start};
 pub use network::{Activation, Aggregate, Network, State};
+pub use norm::{RunningNorm, RunningNormConfig};
 pub use outcome::{Draw, Outcome, Outer, Reading, Stage};
