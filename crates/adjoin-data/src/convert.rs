@@ -2,16 +2,14 @@
 //! features, which only the arrays have room for.
 
 use std::fs;
-use std::io::{self, Cursor, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
-
-use crate::atomic::{Temporary, write_atomically, write_synced};
 use crate::dataset::{NodeDataset, UNKNOWN_LABEL};
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::files;
+use crate::npz_writer::NpzWriter;
 use crate::read::{GIVEN, is_feature_name};
 use crate::split::Split;
 
@@ -34,23 +32,42 @@ pub fn write_csv_folder(dataset: &NodeDataset, folder: &Path, existing: Existing
     dataset.validate()?;
     check_names(dataset)?;
     check_target(folder, existing)?;
-    let temporary = Temporary::beside(folder)?;
-    let made = temporary.path();
-    fs::create_dir(made).map_err(|error| Error::io("create", made, error))?;
-    write_synced(&made.join("nodes.csv"), |out| write_nodes(dataset, out))?;
-    write_synced(&made.join("edges.csv"), |out| write_edges(dataset, out))?;
-    write_synced(&made.join("classes.txt"), |out| {
+    let failed = |error| Error::io("create", folder, error);
+    let made = files::folder_beside(folder).map_err(failed)?;
+    let made_path = made.path();
+    write_synced(&made_path.join("nodes.csv"), |out| write_nodes(dataset, out))?;
+    write_synced(&made_path.join("edges.csv"), |out| write_edges(dataset, out))?;
+    write_synced(&made_path.join("classes.txt"), |out| {
         dataset.class_names.iter().try_for_each(|name| writeln!(out, "{name}"))
     })?;
-    if !folder.exists() {
-        return temporary.publish(folder);
-    }
     // A folder cannot be renamed over another: step the old one aside, and back if need be.
-    let aside = Temporary::beside(folder)?;
-    fs::rename(folder, aside.path()).map_err(|error| Error::io("replace", folder, error))?;
-    temporary.publish(folder).inspect_err(|_| {
-        let _ = fs::rename(aside.path(), folder);
-    })
+    let aside = files::folder_beside(folder).map_err(failed)?;
+    let old = aside.path().join("old");
+    let replaced = folder.exists();
+    if replaced {
+        fs::rename(folder, &old).map_err(|error| Error::io("replace", folder, error))?;
+    }
+    fs::rename(made_path, folder).map_err(failed).inspect_err(|_| {
+        if replaced {
+            let _ = fs::rename(&old, folder);
+        }
+    })?;
+    files::sync_folder(folder);
+    Ok(())
+}
+
+/// Writes a file to the disk, not only to the system's memory.
+fn write_synced(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<fs::File>) -> io::Result<()>,
+) -> Result<()> {
+    let written = || {
+        let mut out = BufWriter::new(fs::File::create(path)?);
+        write(&mut out)?;
+        out.flush()?;
+        out.get_ref().sync_all()
+    };
+    written().map_err(|error| Error::io("write", path, error))
 }
 
 /// Writes a compressed archive of plain arrays, for [`read::npz`](crate::read::npz) and NumPy. The file
@@ -58,11 +75,10 @@ pub fn write_csv_folder(dataset: &NodeDataset, folder: &Path, existing: Existing
 pub fn write_npz(dataset: &NodeDataset, path: &Path, existing: Existing) -> Result<()> {
     dataset.validate()?;
     check_target(path, existing)?;
-    let mut archive = Npz { zip: ZipWriter::new(Cursor::new(Vec::new())) };
-    let packed =
-        archive.fill(dataset).and_then(|()| archive.zip.finish().map_err(io::Error::other));
-    let bytes = packed.map_err(|error| Error::io("pack", path, error))?.into_inner();
-    write_atomically(path, &bytes)
+    let mut archive = NpzWriter::default();
+    let packed = fill(&mut archive, dataset).and_then(|()| archive.finish());
+    let bytes = packed.map_err(|error| Error::io("pack", path, error))?;
+    files::write(path, &bytes).map_err(|error| Error::io("write", path, error))
 }
 
 fn check_target(target: &Path, existing: Existing) -> Result<()> {
@@ -181,121 +197,67 @@ fn write_edges(dataset: &NodeDataset, out: impl Write) -> io::Result<()> {
     table.flush()
 }
 
-/// A NumPy archive in the making.
-struct Npz {
-    zip: ZipWriter<Cursor<Vec<u8>>>,
+fn fill(archive: &mut NpzWriter, dataset: &NodeDataset) -> io::Result<()> {
+    let nodes = dataset.nodes();
+    let ends = dataset.edges.iter().flat_map(|(u, v)| [*u, *v]);
+    archive.numbers("edges", &[dataset.edges.len(), 2], ends)?;
+    if let Some(weights) = &dataset.weights {
+        archive.floats("edge_weights", &[weights.len()], weights)?;
+    }
+    match &dataset.features {
+        Features::Sparse { rows, columns, pointers, indices, values } => {
+            archive.numbers("feat_indptr", &[pointers.len()], pointers.iter().copied())?;
+            archive.numbers("feat_indices", &[indices.len()], indices.iter().copied())?;
+            archive.floats("feat_data", &[values.len()], values)?;
+            archive.numbers("feat_shape", &[2], [*rows as u32, *columns as u32])?;
+        }
+        Features::Dense { rows, columns, values } => {
+            archive.floats("node_features", &[*rows, *columns], values)?;
+        }
+    }
+    let labels = dataset.labels.iter().map(|label| match *label {
+        UNKNOWN_LABEL => -1,
+        label => i64::from(label),
+    });
+    let bytes: Vec<u8> = labels.flat_map(i64::to_le_bytes).collect();
+    archive.array("labels", "<i8", &[nodes], &bytes)?;
+    archive.texts("class_names", &dataset.class_names)?;
+    if !dataset.feature_names.is_empty() {
+        archive.texts("feature_names", &dataset.feature_names)?;
+    }
+    if !dataset.node_ids.is_empty() {
+        archive.texts("node_ids", &dataset.node_ids)?;
+    }
+    fill_splits(archive, &dataset.splits, nodes)
 }
 
-impl Npz {
-    fn fill(&mut self, dataset: &NodeDataset) -> io::Result<()> {
-        let nodes = dataset.nodes();
-        let ends = dataset.edges.iter().flat_map(|(u, v)| [*u, *v]);
-        self.numbers("edges", &[dataset.edges.len(), 2], ends)?;
-        if let Some(weights) = &dataset.weights {
-            self.floats("edge_weights", &[weights.len()], weights)?;
+fn fill_splits(archive: &mut NpzWriter, splits: &[Split], nodes: usize) -> io::Result<()> {
+    if let [only] = splits
+        && only.name == "public"
+    {
+        for (key, part) in [("train", &only.train), ("val", &only.valid), ("test", &only.test)] {
+            archive.numbers(&format!("{key}_idx"), &[part.len()], part.iter().copied())?;
         }
-        match &dataset.features {
-            Features::Sparse { rows, columns, pointers, indices, values } => {
-                self.numbers("feat_indptr", &[pointers.len()], pointers.iter().copied())?;
-                self.numbers("feat_indices", &[indices.len()], indices.iter().copied())?;
-                self.floats("feat_data", &[values.len()], values)?;
-                self.numbers("feat_shape", &[2], [*rows as u32, *columns as u32])?;
+        return Ok(());
+    }
+    if splits.is_empty() {
+        return Ok(());
+    }
+    type Part = fn(&Split) -> &Vec<u32>;
+    let parts: [(&str, Part); 3] = [
+        ("train", |split| &split.train),
+        ("val", |split| &split.valid),
+        ("test", |split| &split.test),
+    ];
+    for (key, part) in parts {
+        let mut masks = vec![0u8; splits.len() * nodes];
+        for (row, split) in splits.iter().enumerate() {
+            for node in part(split) {
+                masks[row * nodes + *node as usize] = 1;
             }
-            Features::Dense { rows, columns, values } => {
-                self.floats("node_features", &[*rows, *columns], values)?;
-            }
         }
-        let labels = dataset.labels.iter().map(|label| match *label {
-            UNKNOWN_LABEL => -1,
-            label => i64::from(label),
-        });
-        let bytes: Vec<u8> = labels.flat_map(i64::to_le_bytes).collect();
-        self.array("labels", "<i8", &[nodes], &bytes)?;
-        self.texts("class_names", &dataset.class_names)?;
-        if !dataset.feature_names.is_empty() {
-            self.texts("feature_names", &dataset.feature_names)?;
-        }
-        if !dataset.node_ids.is_empty() {
-            self.texts("node_ids", &dataset.node_ids)?;
-        }
-        self.splits(&dataset.splits, nodes)
+        archive.array(&format!("{key}_masks"), "|b1", &[splits.len(), nodes], &masks)?;
     }
-
-    fn splits(&mut self, splits: &[Split], nodes: usize) -> io::Result<()> {
-        if let [only] = splits
-            && only.name == "public"
-        {
-            for (key, part) in [("train", &only.train), ("val", &only.valid), ("test", &only.test)]
-            {
-                self.numbers(&format!("{key}_idx"), &[part.len()], part.iter().copied())?;
-            }
-            return Ok(());
-        }
-        if splits.is_empty() {
-            return Ok(());
-        }
-        type Part = fn(&Split) -> &Vec<u32>;
-        let parts: [(&str, Part); 3] = [
-            ("train", |split| &split.train),
-            ("val", |split| &split.valid),
-            ("test", |split| &split.test),
-        ];
-        for (key, part) in parts {
-            let mut masks = vec![0u8; splits.len() * nodes];
-            for (row, split) in splits.iter().enumerate() {
-                for node in part(split) {
-                    masks[row * nodes + *node as usize] = 1;
-                }
-            }
-            self.array(&format!("{key}_masks"), "|b1", &[splits.len(), nodes], &masks)?;
-        }
-        let names: Vec<String> = splits.iter().map(|split| split.name.clone()).collect();
-        self.texts("split_names", &names)
-    }
-
-    fn numbers(
-        &mut self,
-        key: &str,
-        shape: &[usize],
-        values: impl IntoIterator<Item = u32>,
-    ) -> io::Result<()> {
-        let bytes: Vec<u8> = values.into_iter().flat_map(u32::to_le_bytes).collect();
-        self.array(key, "<u4", shape, &bytes)
-    }
-
-    fn floats(&mut self, key: &str, shape: &[usize], values: &[f32]) -> io::Result<()> {
-        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.array(key, "<f4", shape, &bytes)
-    }
-
-    fn texts(&mut self, key: &str, texts: &[String]) -> io::Result<()> {
-        let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
-        let mut bytes = Vec::with_capacity(4 * width * texts.len());
-        for text in texts {
-            let start = bytes.len();
-            bytes.extend(text.chars().flat_map(|character| u32::from(character).to_le_bytes()));
-            bytes.resize(start + 4 * width, 0);
-        }
-        self.array(key, &format!("<U{width}"), &[texts.len()], &bytes)
-    }
-
-    fn array(&mut self, key: &str, descr: &str, shape: &[usize], data: &[u8]) -> io::Result<()> {
-        let sides: String = shape.iter().map(|side| format!("{side}, ")).collect();
-        let mut header = format!(
-            "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}",
-            sides.trim_end()
-        );
-        // NumPy wants the data to start at a multiple of 64 bytes, ten of which are before the header.
-        let padding = 63 - (10 + header.len()) % 64;
-        header.extend(std::iter::repeat_n(' ', padding));
-        header.push('\n');
-        let options = SimpleFileOptions::default()
-            .compression_method(zip::CompressionMethod::Deflated)
-            .large_file(data.len() >= 1 << 31);
-        self.zip.start_file(format!("{key}.npy"), options).map_err(io::Error::other)?;
-        self.zip.write_all(b"\x93NUMPY\x01\x00")?;
-        self.zip.write_all(&(header.len() as u16).to_le_bytes())?;
-        self.zip.write_all(header.as_bytes())?;
-        self.zip.write_all(data)
-    }
+    let names: Vec<String> = splits.iter().map(|split| split.name.clone()).collect();
+    archive.texts("split_names", &names)
 }

@@ -7,7 +7,6 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::split::{Split, hex};
-use crate::split_spec::SplitSpec;
 
 /// The label of a node whose class is not known.
 pub const UNKNOWN_LABEL: u32 = u32::MAX;
@@ -53,21 +52,6 @@ impl NodeDataset {
     /// Class of a node, `None` when unknown.
     pub fn label(&self, node: u32) -> Option<u32> {
         self.labels.get(node as usize).copied().filter(|label| *label != UNKNOWN_LABEL)
-    }
-
-    /// The split a [`SplitSpec`] asks for.
-    pub fn split(&self, spec: &SplitSpec) -> Result<Split> {
-        spec.make(self)
-    }
-
-    /// The split to use when none is asked for: the first that came with the data, else `random:0`,
-    /// else (classes too small for that) `ratio:0.6/0.2/0.2:0`.
-    pub fn default_split(&self) -> Result<Split> {
-        if let Some(split) = self.splits.first() {
-            return Ok(split.clone());
-        }
-        let ratio = SplitSpec::Ratio { train: 0.6, valid: 0.2, test: 0.2, seed: 0 };
-        SplitSpec::Random { seed: 0 }.make(self).or_else(|_| ratio.make(self))
     }
 
     /// Number of edges at each node.

@@ -29,7 +29,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod atomic;
 mod convert;
 mod cora;
 mod dataset;
@@ -37,8 +36,12 @@ mod edges;
 mod error;
 mod features;
 mod fetch;
+pub mod files;
 mod generate;
 mod locate;
+mod locations;
+mod names;
+mod npz_writer;
 pub mod points;
 mod random;
 pub mod read;
@@ -55,7 +58,9 @@ pub use error::{At, Error, Result};
 pub use features::Features;
 pub use fetch::{FetchOptions, Fetched, Progress, fetch};
 pub use generate::{GeneratorConfig, add_wrong_edges, citation_like};
-pub use locate::{Locations, load};
+pub use locate::load;
+pub use locations::Locations;
+pub use npz_writer::NpzWriter;
 pub use random::SplitMix64;
 pub use registry::{KnownDataset, find, list};
 pub use split::Split;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::fetch::sources::{SourceFile, files_of};
-use crate::{points, trajectory};
+use crate::names::suggestion;
 
 /// Facts about a public dataset. Counts are of the simple undirected graph this crate loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,49 +198,6 @@ fn names() -> Vec<&'static str> {
     ROWS.iter().map(|row| row.0).collect()
 }
 
-/// The task that data of this name is for.
-fn task(name: &str) -> Option<&'static str> {
-    if ROWS.iter().any(|row| row.0 == normal(name)) {
-        return Some("node");
-    }
-    let trajectories = trajectory::list().iter().any(|known| known.name == name);
-    let points = points::list().iter().any(|known| known.name == name);
-    trajectories.then_some("trajectory").or(points.then_some("points"))
-}
-
-/// What to say about a name that is not among the known ones of a task.
-pub(crate) fn suggestion(name: &str, names: &[&str]) -> String {
-    if let Some(task) = task(name) {
-        return format!("it is data for --task {task}");
-    }
-    let nearest = names.iter().map(|known| (distance(name, known), *known)).min();
-    let all = names.join(", ");
-    match nearest {
-        Some((steps, known)) if steps <= 3 && steps < known.len() => {
-            format!(
-                "did you mean `{known}`? known are: {all}; or give the path of a folder or file"
-            )
-        }
-        _ => format!("known are: {all}; or give the path of a folder or file"),
-    }
-}
-
-/// Levenshtein's distance of the first 40 characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(40).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().take(40).enumerate() {
-        let mut corner = i;
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = corner + usize::from(x != *y);
-            corner = row[j + 1];
-            row[j + 1] = change.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,7 +208,6 @@ mod tests {
         let error = find("pubmet").unwrap_err().to_string();
         assert!(error.contains("did you mean `pubmed`"), "{error}");
         assert!(find("x").unwrap_err().to_string().contains("known are: cora"));
-        assert_eq!(distance("kitten", "sitting"), 3);
     }
 
     #[test]

