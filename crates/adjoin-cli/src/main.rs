@@ -4,10 +4,11 @@
 mod allocator;
 mod commands;
 mod failure;
+mod help;
 mod progress;
 mod table;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Learns, for every node of a graph, which neighbours it should have and how many.
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 Examples:
   adjoin train                          GCN on Cora with and without a learned graph
   adjoin train --dataset ./my-graph     your own nodes.csv and edges.csv
-  adjoin data list                      which public graphs have a name
+  adjoin list learners                  what can be named: learners, backbones, datasets, recipes, keys
   adjoin COMMAND --help                 more on each command, with examples"
 )]
 struct Cli {
@@ -38,13 +39,27 @@ enum Command {
     Data(commands::data::Data),
     Reproduce(commands::reproduce::Reproduce),
     Bench(commands::bench::Bench),
+    Config(commands::config::Config),
+    List(commands::list::List),
     Completions(commands::completions::Completions),
+}
+
+/// The command with help that names what the tables of tasks, networks and learners hold.
+fn command() -> clap::Command {
+    let names = help::names();
+    ["train", "config"].into_iter().fold(Cli::command(), |cli, part| {
+        cli.mut_subcommand(part, |command| {
+            let command = command.mut_arg("learner", |arg| arg.help(names.learners.clone()));
+            command.mut_arg("backbone", |arg| arg.help(names.backbones.clone()))
+        })
+    })
 }
 
 fn main() -> ExitCode {
     allocator::keep_pages();
     // clap itself ends with 2 on wrong usage.
-    let result = match Cli::parse().command {
+    let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|e| e.exit());
+    let result = match cli.command {
         Command::Train(command) => command.run(),
         Command::Evaluate(command) => command.run(),
         Command::Predict(command) => command.run(),
@@ -53,6 +68,8 @@ fn main() -> ExitCode {
         Command::Data(command) => command.run(),
         Command::Reproduce(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Config(command) => command.run(),
+        Command::List(command) => command.run(),
         Command::Completions(command) => command.run(),
     };
     match result {

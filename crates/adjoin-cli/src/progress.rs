@@ -1,10 +1,6 @@
 //! What a person sees while training lasts, and how they stop it.
 
-use adjoin_lab::{
-    node::Observer,
-    record::{EpochRecord, SeedRecord},
-    trajectory::{TrajectoryEpoch, TrajectoryObserver, TrajectorySeedRecord},
-};
+use adjoin_lab::run::{Observer, SeedDone, Stage, Tick};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::{
     collections::HashMap,
@@ -64,9 +60,9 @@ pub struct Watch {
 
 /// How fast a seed gets on, where lines stand in for bars.
 struct Pace {
+    stage: Stage,
     started: Instant,
     first: usize,
-    last: usize,
     said: Instant,
 }
 
@@ -92,108 +88,62 @@ impl Watch {
         seeds.entry(seed).or_insert_with(new).clone()
     }
 
-    fn moved(&self, seed: u64, [epoch, most]: [usize; 2], message: impl FnOnce() -> String) {
-        match self.show {
-            Show::Nothing => return,
-            Show::Lines => return self.say(seed, [epoch, most], message),
-            Show::Bars => {}
-        }
-        let bar = self.bar(seed, most);
-        bar.set_message(message());
-        bar.set_length(most as u64);
-        bar.set_position(epoch as u64);
-    }
-
     /// Now and then a line with the time that is left.
-    fn say(&self, seed: u64, [epoch, most]: [usize; 2], message: impl FnOnce() -> String) {
+    fn say(&self, tick: &Tick, message: &str) {
+        let Tick { seed, stage, epoch, epochs, .. } = *tick;
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        let new = Pace { started: now, first: epoch, last: epoch, said: now };
-        let pace = lines.entry(seed).or_insert(new);
-        // After the guide come a student and the learner, each with a pace of its own.
-        if epoch < pace.last {
-            (pace.started, pace.first) = (now, epoch);
+        let pace =
+            lines.entry(seed).or_insert(Pace { stage, started: now, first: epoch, said: now });
+        // Every stage has a pace of its own.
+        if stage != pace.stage {
+            (pace.stage, pace.started, pace.first) = (stage, now, epoch);
         }
-        pace.last = epoch;
         if now - pace.said < BETWEEN_LINES || epoch <= pace.first {
             return;
         }
         pace.said = now;
-        let share = most.saturating_sub(epoch) as f64 / (epoch - pace.first) as f64;
+        let share = epochs.saturating_sub(epoch) as f64 / (epoch - pace.first) as f64;
         let left = (now - pace.started).as_secs_f64() * share;
-        let (learner, message) = (&self.learner, message());
-        eprintln!("{learner} seed {seed}: epoch {epoch} of {most}, {message}, {left:.0} s left");
-    }
-
-    fn ended(&self, seed: u64, epochs: usize, result: &str) {
-        if self.show == Show::Bars {
-            self.bar(seed, epochs).finish_and_clear();
-        }
-        if self.show == Show::Nothing {
-            return;
-        }
-        let line = format!("{} seed {seed}: {result}", self.learner);
-        if self.show == Show::Lines || self.bars.println(&line).is_err() {
-            eprintln!("{line}");
-        }
+        let learner = &self.learner;
+        eprintln!("{learner} seed {seed}: epoch {epoch} of {epochs}, {message}, {left:.0} s left");
     }
 }
 
 impl Observer for Watch {
-    fn epoch(&self, seed: u64, record: &EpochRecord, most: usize) {
-        self.moved(seed, [record.epoch, most], || {
-            let degree = record.mean_degree.map(|k| format!(", k {k:.1}")).unwrap_or_default();
-            let valid = 100.0 * record.valid;
-            format!("loss {:.3}, validation {valid:.1}{degree}", record.loss)
-        });
+    fn tick(&self, tick: &Tick) {
+        let message = match tick.stage {
+            Stage::Teacher => format!("teacher: {}", tick.message),
+            Stage::Distillation | Stage::Training => tick.message.clone(),
+        };
+        match self.show {
+            Show::Nothing => {}
+            Show::Lines => self.say(tick, &message),
+            Show::Bars => {
+                let bar = self.bar(tick.seed, tick.epochs);
+                bar.set_message(message);
+                bar.set_length(tick.epochs as u64);
+                bar.set_position(tick.epoch as u64);
+            }
+        }
     }
 
-    fn guide(&self, seed: u64, record: &EpochRecord, most: usize) {
-        self.moved(seed, [record.epoch, most], || {
-            let valid = 100.0 * record.valid;
-            format!("guide: loss {:.3}, validation {valid:.1}", record.loss)
-        });
-    }
-
-    fn student(&self, seed: u64, epoch: usize, most: usize) {
-        self.moved(seed, [epoch, most], || "student of the guide".into());
-    }
-
-    fn seed(&self, record: &SeedRecord) {
-        let result = format!(
-            "validation {:.2}, test {:.2}, best epoch {} of {}, {:.1} s",
-            100.0 * record.valid,
-            100.0 * record.test,
-            record.best_epoch,
-            record.epochs,
-            record.seconds
+    fn seed(&self, done: &SeedDone) {
+        let SeedDone { seed, valid, best_epoch, epochs, seconds } = done;
+        let line = format!(
+            "{} seed {seed}: validation {valid}, best epoch {best_epoch} of {epochs}, {seconds:.1} s",
+            self.learner
         );
-        self.ended(record.seed, record.epochs, &result);
-    }
-
-    fn stop(&self) -> bool {
-        STOP.load(Ordering::SeqCst)
-    }
-}
-
-impl TrajectoryObserver for Watch {
-    fn epoch(&self, seed: u64, record: &TrajectoryEpoch, most: usize) {
-        self.moved(seed, [record.epoch, most], || {
-            format!("loss {:.3}, validation {:.3}", record.loss, record.valid.per_agent.ade)
-        });
-    }
-
-    fn seed(&self, record: &TrajectorySeedRecord) {
-        let result = format!(
-            "validation {:.3}, test ADE {:.3} m, FDE {:.3} m, best epoch {} of {}, {:.1} s",
-            record.valid,
-            record.test.per_agent.ade,
-            record.test.per_agent.fde,
-            record.best_epoch,
-            record.epochs,
-            record.seconds
-        );
-        self.ended(record.seed, record.epochs, &result);
+        match self.show {
+            Show::Nothing => {}
+            Show::Lines => eprintln!("{line}"),
+            Show::Bars => {
+                self.bar(*seed, *epochs).finish_and_clear();
+                if self.bars.println(&line).is_err() {
+                    eprintln!("{line}");
+                }
+            }
+        }
     }
 
     fn stop(&self) -> bool {

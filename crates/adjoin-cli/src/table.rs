@@ -1,5 +1,7 @@
 //! Tables of text.
 
+use adjoin_lab::{stats::Summary, task::Measure};
+
 /// Columns as wide as their widest cell, below a header; numbers are aligned right, words left.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -27,24 +29,18 @@ pub fn p_value(p: f64) -> String {
     if p < 0.001 { "<0.001".into() } else { format!("{p:.3}") }
 }
 
-/// A fraction as per cent.
-pub fn percent(value: f64) -> String {
-    format!("{:.2}", 100.0 * value)
+/// A number in the unit of its measure; accuracies have two digits here, where there is room.
+pub fn number(measure: Measure, value: f64) -> String {
+    let digits = if measure.unit == "%" { 2 } else { measure.digits };
+    format!("{:.digits$}", measure.factor * value)
 }
 
-/// Mean and deviation in per cent.
-pub fn mean_deviation(summary: adjoin_lab::record::Summary) -> String {
-    match summary.deviation {
-        Some(deviation) => format!("{} ± {}", percent(summary.mean), percent(deviation)),
-        None => percent(summary.mean),
-    }
-}
-
-/// Mean and deviation in metres.
-pub fn metres(summary: adjoin_lab::record::Summary) -> String {
-    match summary.deviation {
-        Some(deviation) => format!("{:.3} ± {deviation:.3}", summary.mean),
-        None => format!("{:.3}", summary.mean),
+/// Mean and standard deviation.
+pub fn spread(measure: Measure, summary: Option<Summary>) -> String {
+    let Some(Summary { mean, std, .. }) = summary else { return "-".into() };
+    match std {
+        Some(std) => format!("{} ± {}", number(measure, mean), number(measure, std)),
+        None => number(measure, mean),
     }
 }
 

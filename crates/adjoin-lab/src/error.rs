@@ -57,7 +57,7 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it.
         #[source]
-        problem: crate::checkpoint::Problem,
+        problem: crate::train::checkpoint::Problem,
     },
     /// An output that is there already.
     #[error("{path} {what}", path = path.display())]
@@ -87,5 +87,21 @@ impl Error {
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { path, source }
+    }
+
+    /// A task that does not exist.
+    pub fn no_task(name: &str) -> Self {
+        let what = format!("there is no task `{name}`; choose one of node, trajectory, points");
+        Self::Config { place: "--task".into(), what }
+    }
+
+    /// An option that is there for something else.
+    pub(crate) fn not_for(option: &str, other: &str) -> Self {
+        Self::Config { place: option.into(), what: format!("is for {other}") }
+    }
+
+    /// A name that the library does not know, from this option.
+    pub(crate) fn named(option: &'static str) -> impl FnOnce(adjoin::Error) -> Self {
+        move |error| Self::Config { place: option.into(), what: error.to_string() }
     }
 }

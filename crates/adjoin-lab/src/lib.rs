@@ -1,31 +1,34 @@
 //! Tasks, training, checkpoints, reports and the reproduction of published tables.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`settings`] | defaults, recipes, files and `key=value`, with the origin of every value |
+//! | [`task`] | the trait [`task::Task`]: all that differs between kinds of problems |
+//! | [`train`] | the training loop, checkpoints, resuming |
+//! | [`run`] | experiments over seeds, run folders, records, trained runs |
+//! | [`report`] | the page on some runs |
+//! | [`tasks`] | nodes, trajectories, point clouds |
+//! | [`reproduce`] | published tables with our numbers beside them |
+//!
+//! Arrows point one way, from below to the top of this list.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod checkpoint;
 pub mod clock;
 pub mod export;
 pub mod files;
-pub mod labels;
-pub mod node;
-pub mod plan;
-pub mod points;
-pub mod presets;
-pub mod record;
+pub mod graph;
+pub mod histogram;
 pub mod report;
 pub mod reproduce;
 pub mod run;
-pub mod schema;
+pub mod settings;
+pub mod stats;
+pub mod task;
+pub mod tasks;
 pub mod tensorboard;
-pub mod trajectory;
+pub mod train;
 
-mod config;
 mod error;
-mod learner;
-mod mean_weights;
-mod seeds;
-mod settings;
 
-pub use config::{BeliefsOf, ChooseBy, Config, TrainConfig};
 pub use error::{Error, Result};
-pub use learner::{AnyLearner, LEARNERS, LearnerConfig};

@@ -20,7 +20,7 @@ pub struct Point {
     /// The epoch, from 1.
     pub epoch: usize,
     /// Names and values; what is absent is left out.
-    pub values: Vec<(&'static str, Option<f64>)>,
+    pub values: Vec<(String, Option<f64>)>,
 }
 
 /// Writes curves into one event file in `folder`, in place of an earlier one.
@@ -185,7 +185,9 @@ mod tests {
         let point = |epoch, loss, k| Point {
             seed: 7,
             epoch,
-            values: vec![("loss", Some(loss)), ("valid", Some(0.25)), ("mean_degree", k)],
+            values: [("loss", Some(loss)), ("valid", Some(0.25)), ("mean_degree", k)]
+                .map(|(name, value)| (name.to_string(), value))
+                .to_vec(),
         };
         let curves = [point(1, 2.0, None), point(300, 1.0, Some(3.5))];
         let all = records(&events(&curves, 12.5));

@@ -7,10 +7,12 @@ use crate::{
     failure::{Done, print},
     table::table,
 };
-use adjoin::conv::BackboneKind;
 use adjoin_lab::{
-    node::step_milliseconds,
-    points::{nearest_search, points_config, points_step},
+    run::recipe_layers,
+    settings::Layers,
+    task::{Settings, Source, Task},
+    tasks::{Node, Points, node::NodeConfig, points},
+    train::step_milliseconds,
 };
 use clap::Args;
 use std::time::Duration;
@@ -46,12 +48,12 @@ pub struct Bench {
     threads: Option<u16>,
 }
 
-/// A network, its name in tables, and its cases in the reference: PyG, and PyTorch tuned by hand.
-const CASES: [(BackboneKind, &str, [Option<&str>; 2]); 4] = [
-    (BackboneKind::Gcn, "gcn", [Some("gcn_pyg"), Some("gcn_tuned")]),
-    (BackboneKind::Sage, "sage", [Some("sage_pyg"), Some("sage_tuned")]),
-    (BackboneKind::Gat, "gat", [Some("gat_pyg"), Some("gat_tuned")]),
-    (BackboneKind::Gcnii, "gcnii", [Some("gcnii64_pyg"), None]),
+/// A network and its cases in the reference: PyG, and PyTorch tuned by hand.
+const CASES: [(&str, [Option<&str>; 2]); 4] = [
+    ("gcn", [Some("gcn_pyg"), Some("gcn_tuned")]),
+    ("sage", [Some("sage_pyg"), Some("sage_tuned")]),
+    ("gat", [Some("gat_pyg"), Some("gat_tuned")]),
+    ("gcnii", [Some("gcnii64_pyg"), None]),
 ];
 
 fn some_seconds(text: &str) -> Result<f64, String> {
@@ -72,10 +74,14 @@ impl Bench {
             let columns = ["PyG", "PyG / none", "tuned PyTorch", "tuned / none"];
             rows[0].extend(columns.map(String::from));
         }
-        for (kind, name, cases) in CASES {
+        let source = Source { name: Node::DATASET.into(), ..Source::default() };
+        let data = Node::load(&source)?;
+        let step = |backbone: &str, learner: &str| {
+            step_milliseconds::<Node>(&published(backbone, learner)?, &data, budget)
+        };
+        for (name, cases) in CASES {
             eprintln!("{name} ...");
-            let plain = step_milliseconds(kind, "none", budget)?;
-            let learned = step_milliseconds(kind, "dgg", budget)?;
+            let (plain, learned) = (step(name, "none")?, step(name, "dgg")?);
             let mut row = vec![name.to_string(), format!("{plain:.2}"), format!("{learned:.2}")];
             if let Ok(script) = &reference {
                 for case in cases {
@@ -101,12 +107,13 @@ impl Bench {
     fn run_points(&self, budget: Duration) -> Done {
         const CLOUDS: usize = 8;
         let threads = self.threads.map_or_else(all_threads, usize::from);
-        let config = points_config("modelnet40", "dgcnn", &self.learner)?;
-        let (step, memory) = points_step(&config, CLOUDS, threads, budget)?;
+        let Layers { config, .. } =
+            recipe_layers::<Points>(&format!("published-dgcnn-{}", self.learner))?;
+        let (step, memory) = points::step(&config, CLOUDS, threads, budget)?;
         let mut searches = serde_json::Map::new();
         for width in [3, 64, 128] {
             let sizes = [CLOUDS, config.points, width];
-            let time = nearest_search(sizes, config.network.k, threads, budget / 4)?;
+            let time = points::nearest_search(sizes, config.network.k, threads, budget / 4)?;
             searches.insert(width.to_string(), time.into());
         }
         let found = serde_json::json!({
@@ -116,6 +123,15 @@ impl Bench {
         });
         print(format!("{found}\n"))
     }
+}
+
+/// The published network, whatever the defaults chose: these are what the reference runs.
+fn published(backbone: &str, learner: &str) -> adjoin_lab::Result<NodeConfig> {
+    let mut config = Node::named(backbone, learner)?.config;
+    let plain = Node::start(backbone, learner)?;
+    config.keep_backbone(&plain);
+    config.draws.samples = 1;
+    Ok(config)
 }
 
 #[cfg(test)]
@@ -129,7 +145,7 @@ mod tests {
         let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
         let files = files.filter(|path| path.extension().is_some_and(|kind| kind == "py"));
         let text: String = files.map(|path| fs::read_to_string(path).unwrap()).collect();
-        for case in CASES.iter().flat_map(|(_, _, cases)| cases).flatten() {
+        for case in CASES.iter().flat_map(|(_, cases)| cases).flatten() {
             assert!(text.contains(&format!("@case\ndef {case}():")), "{case}");
         }
     }

@@ -1,10 +1,7 @@
 //! `adjoin completions`.
 
-use crate::{
-    Cli,
-    failure::{Done, print_bytes},
-};
-use clap::{Args, CommandFactory};
+use crate::failure::{Done, print_bytes};
+use clap::Args;
 use clap_complete::Shell;
 
 /// Print a script that completes commands and options in a shell
@@ -24,7 +21,7 @@ impl Completions {
     /// Runs the command.
     pub fn run(self) -> Done {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "adjoin", &mut script);
+        clap_complete::generate(self.shell, &mut crate::command(), "adjoin", &mut script);
         print_bytes(&script)
     }
 }

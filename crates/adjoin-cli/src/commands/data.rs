@@ -73,9 +73,7 @@ impl Data {
     pub fn run(self) -> Done {
         let locations = Locations::from_environment(self.data_dir);
         match self.action {
-            Action::List => {
-                print(format!("{}\n{}\n{}", listing(), trajectory_listing(), points_listing()))
-            }
+            Action::List => print(listings()),
             Action::Info { name } if is_trajectory(&name) => trajectory_info(&name, &locations),
             Action::Info { name } if is_points(&name) => points_info(&name, &locations),
             Action::Info { name } => info(&name, &locations),
@@ -84,6 +82,11 @@ impl Data {
             Action::Generate(generate) => generate.run(),
         }
     }
+}
+
+/// All datasets that have a name, task by task.
+pub fn listings() -> String {
+    format!("{}\n{}\n{}", listing(), trajectory_listing(), points_listing())
 }
 
 fn listing() -> String {

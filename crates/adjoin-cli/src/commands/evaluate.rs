@@ -1,28 +1,31 @@
 //! `adjoin evaluate`.
 
-mod points;
-mod trajectory;
-
-use super::train::summary::Mean;
+use super::{print_json, summary::shown};
 use crate::{
     failure::{Done, Failure, print},
-    table::{mean_deviation, percent, table},
+    table::{number, spread, table},
 };
+use adjoin_data::{Locations, trajectory};
 use adjoin_lab::{
-    Config, node::Trained, plan::Layered, points::PointsConfig, record::summary, run,
-    trajectory::TrajectorySetup,
+    run::{self, Trained},
+    stats::summary,
+    task::{Dataset, Metrics, Purpose, Task},
+    tasks::trajectory::evaluate_published,
+    with_task,
 };
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
+/// The seed of the samples for weights that come without one.
+const SEED: u64 = 0;
+
 /// Measure the trained models of a run again, from its checkpoints
 ///
-/// Uses the weights of the best validation epoch of every seed and the test nodes of the run's own
+/// Uses the weights of the best validation epoch of every seed and the test data of the run's own
 /// split. With --dataset, other data with the same features and classes, or, for trajectories, the same
 /// numbers of steps: of a graph the test nodes of its own split, or, without one, all nodes with a label, and
-/// of a CSV file of trajectories all of it. Errors of trajectories are in metres. Of point clouds, accuracy
-/// is given over all test clouds and as a mean over the classes.
+/// of a CSV file of trajectories all of it.
 ///
 /// With --weights instead of a run: Social-STGCNN with weights that its authors published, as safetensors
 /// with the names of their PyTorch network, on the test scenes of --dataset.
@@ -45,7 +48,7 @@ pub struct Evaluate {
     #[arg(long, value_name = "FILE", requires = "dataset")]
     weights: Option<PathBuf>,
     /// Other data to use
-    #[arg(long, value_name = "NAME|DIR")]
+    #[arg(long, value_name = "NAME|PATH")]
     dataset: Option<String>,
     /// Look for data here first
     #[arg(long, value_name = "DIR")]
@@ -56,87 +59,114 @@ pub struct Evaluate {
 }
 
 #[derive(Serialize)]
-struct Score {
+struct Score<M> {
     seed: u64,
-    valid: Option<f64>,
-    test: f64,
+    valid: Option<M>,
+    test: M,
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct Json<'a, M> {
     task: &'a str,
     dataset: &'a str,
-    split: &'a str,
+    split: String,
     split_hash: String,
     backbone: &'a str,
     learner: &'a str,
-    metric: &'a str,
-    runs: &'a [Score],
-    test: Mean,
+    runs: &'a [Score<M>],
 }
 
 impl Evaluate {
     /// Runs the command.
     pub fn run(self) -> Done {
         match (&self.weights, &self.run) {
-            (Some(weights), _) => trajectory::published(&self, weights),
-            (None, Some(run)) => match run::task(run)?.as_str() {
-                TrajectorySetup::TASK => trajectory::trained(&self, run),
-                PointsConfig::TASK => points::trained(&self, run),
-                _ => self.nodes(run),
-            },
+            (Some(weights), _) => self.published(weights),
+            (None, Some(run)) => {
+                with_task!(run::task(run)?.as_str(), T => self.trained::<T>(run))
+            }
             (None, None) => Err(Failure::Usage("name a run, or --weights".into())),
         }
     }
 
-    fn nodes(&self, run: &Path) -> Done {
-        let trained = Trained::open(run, self.dataset.as_deref(), self.data_dir.as_deref())?;
-        let score = |&seed: &u64| {
-            let (valid, test) = trained.scores(&trained.evaluate(seed)?)?;
+    fn trained<T: Task>(&self, run: &Path) -> Done {
+        let other = self.dataset.as_deref().map(|name| (name, Purpose::Compare));
+        let trained = Trained::<T>::open(run, other, self.data_dir.clone())?;
+        let score = |seed: u64| {
+            let (valid, test) = trained.scores(seed)?;
             Ok(Score { seed, valid, test })
         };
-        let scores = trained.seeds.iter().map(score).collect::<Result<Vec<Score>, Failure>>()?;
-        let tests: Vec<f64> = scores.iter().map(|score| score.test).collect();
+        let seeds = trained.seeds().into_iter();
+        let scores = seeds.map(score).collect::<Result<Vec<_>, Failure>>()?;
+        let (data, record) = (&trained.data, &trained.record);
         if self.json {
-            let json = Json {
-                task: Config::TASK,
-                dataset: &trained.dataset.name,
-                split: &trained.split.name,
-                split_hash: trained.split.hash(),
-                backbone: &trained.backbone,
-                learner: &trained.learner,
-                metric: "accuracy",
+            return print_json(&Json {
+                task: T::NAME,
+                dataset: data.name(),
+                split: data.split(),
+                split_hash: data.split_hash(),
+                backbone: &record.backbone,
+                learner: &record.learner,
                 runs: &scores,
-                test: summary(&tests).into(),
-            };
-            return print_json(&json);
+            });
         }
-        let mut rows = vec![["seed", "validation", "test"].map(String::from).to_vec()];
-        let dash = || "-".to_string();
+        let columns = shown::<T>();
+        let main = T::Metrics::COLUMNS[0].measure;
+        let mut rows = vec![vec!["seed".to_string(), "validation".into()]];
+        rows[0].extend(columns.iter().map(|(_, column)| column.title.to_string()));
         for Score { seed, valid, test } in &scores {
-            rows.push(vec![seed.to_string(), valid.map_or_else(dash, percent), percent(*test)]);
+            let valid = valid.as_ref().map_or("-".into(), |valid| number(main, valid.value()));
+            let mut row = vec![seed.to_string(), valid];
+            let values = test.values();
+            row.extend(columns.iter().map(|(at, column)| number(column.measure, values[*at])));
+            rows.push(row);
         }
-        let column = |pick: fn(&Score) -> Option<f64>| {
-            let values: Vec<f64> = scores.iter().filter_map(pick).collect();
-            summary(&values).map_or_else(dash, mean_deviation)
+        let valid: Vec<f64> =
+            scores.iter().filter_map(|s| s.valid.as_ref()).map(Metrics::value).collect();
+        let mut row = vec!["mean".to_string(), spread(main, summary(&valid))];
+        row.extend(columns.iter().map(|(at, column)| {
+            let tests: Vec<f64> = scores.iter().map(|score| score.test.values()[*at]).collect();
+            spread(column.measure, summary(&tests))
+        }));
+        rows.push(row);
+        let split = match data.split().is_empty() {
+            true => String::new(),
+            false => format!(" on split {} ({})", data.split(), data.split_hash()),
         };
-        rows.push(vec![
-            "mean".into(),
-            column(|score| score.valid),
-            column(|score| Some(score.test)),
-        ]);
         print(format!(
-            "{} with learner {} on split {} ({}): accuracy in per cent\n\n{}",
-            trained.dataset.name,
-            trained.learner,
-            trained.split.name,
-            trained.split.hash(),
+            "{} with {}, learner {}{split}: test results in {}\n\n{}",
+            data.name(),
+            record.backbone,
+            record.learner,
+            main.unit,
             table(&rows)
         ))
     }
-}
 
-fn print_json(json: &impl Serialize) -> Done {
-    let text = serde_json::to_string_pretty(json);
-    print(text.map_err(|error| Failure::Failed(error.to_string()))? + "\n")
+    /// Weights of the authors of Social-STGCNN.
+    fn published(&self, weights: &Path) -> Done {
+        let name = self.dataset.as_deref().unwrap_or_default();
+        let locations = Locations::from_environment(self.data_dir.clone());
+        let dataset = trajectory::load(name, &locations)?;
+        let test = evaluate_published(weights, &dataset, SEED)?;
+        if self.json {
+            let runs = &[Score { seed: SEED, valid: None, test }];
+            return print_json(&Json {
+                task: "trajectory",
+                dataset: &dataset.name,
+                split: String::new(),
+                split_hash: dataset.fingerprint(),
+                backbone: "social-stgcnn",
+                learner: "kernel",
+                runs,
+            });
+        }
+        let ways = [test.per_agent, test.per_scene, test.likely];
+        let cells = ways.map(|way| format!("{:.3} / {:.3}", way.ade, way.fde));
+        let titles = ["per agent", "per scene", "most likely"].map(String::from);
+        print(format!(
+            "{} with the published weights of social-stgcnn: test errors ADE / FDE in metres\n\n{}",
+            dataset.name,
+            table(&[titles.to_vec(), cells.to_vec()])
+        ))
+    }
 }

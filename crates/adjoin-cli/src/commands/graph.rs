@@ -2,7 +2,7 @@
 
 use super::deliver;
 use crate::failure::{Done, Failure};
-use adjoin_lab::{Config, export, run};
+use adjoin_lab::{export, run, tasks::Node};
 use clap::{Args, ValueEnum};
 use std::{io::IsTerminal, path::PathBuf};
 
@@ -49,8 +49,8 @@ impl Graph {
             let what = "an archive is not for reading: name a file with --out";
             return Err(Failure::Usage(what.into()));
         }
-        let record = run::record::<Config>(&self.run)?;
-        let graph = record.graph.ok_or_else(|| {
+        let record = run::record::<Node>(&self.run)?;
+        let graph = record.exhibit.ok_or_else(|| {
             Failure::Failed(format!("{}: the run has no graph", self.run.display()))
         })?;
         graph.check().map_err(|what| {

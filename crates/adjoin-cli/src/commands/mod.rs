@@ -1,17 +1,106 @@
-//! One file per subcommand.
+//! One file per subcommand, and what several of them share.
 
 pub mod bench;
 pub mod completions;
+pub mod config;
 pub mod data;
 pub mod evaluate;
 pub mod graph;
+pub mod list;
 pub mod predict;
 pub mod report;
 pub mod reproduce;
+mod summary;
 pub mod train;
 
-use crate::failure::{Done, Failure, print_bytes};
-use std::path::Path;
+use crate::failure::{Done, Failure, print, print_bytes};
+use adjoin_lab::{
+    run::{Configured, Request},
+    task::{Source, Task},
+    tasks::TASKS,
+};
+use clap::{Args, builder::PossibleValuesParser};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Which data.
+#[derive(Args)]
+pub struct DataArgs {
+    /// A name from `adjoin list datasets`, or a folder or file of your own
+    #[arg(long, value_name = "NAME|PATH")]
+    dataset: Option<String>,
+    /// Which nodes train, validate and test: public, fixed:3, random:7, develop:0 (no test node of the
+    /// published split), ratio:0.6/0.2/0.2, ... [default: the one that comes with the data]; of your own
+    /// trajectories time or scene (parts of every recording, or whole ones), and how many steps are seen and
+    /// predicted: scene:8/12
+    #[arg(long, value_name = "SPEC")]
+    split: Option<String>,
+    /// Leave the edges of the graph out: everything is learned from features
+    #[arg(long)]
+    no_graph: bool,
+    /// Only so many training clouds of every class, and a quarter as many to validate and to test with
+    #[arg(long, value_name = "N")]
+    subset: Option<usize>,
+    /// Look for data here first
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+impl DataArgs {
+    fn source<T: Task>(&self) -> Source {
+        Source {
+            name: self.dataset.clone().unwrap_or_else(|| T::DATASET.into()),
+            data_dir: self.data_dir.clone(),
+            split: self.split.clone(),
+            no_graph: self.no_graph,
+            subset: self.subset,
+        }
+    }
+}
+
+/// Which networks and learners, and how they are set up.
+#[derive(Args)]
+pub struct Wanted {
+    /// What is learned
+    #[arg(long, default_value = TASKS[0], value_parser = PossibleValuesParser::new(TASKS))]
+    task: String,
+    /// The network
+    #[arg(long, value_name = "NAME")]
+    backbone: Option<String>,
+    /// Learners of the graph, with commas between
+    #[arg(long, value_delimiter = ',')]
+    learner: Option<Vec<String>>,
+    /// Whole configurations by name, with commas between, instead of a network and learners
+    #[arg(long, value_delimiter = ',', value_name = "NAME", conflicts_with_all = ["backbone", "learner"])]
+    recipe: Vec<String>,
+    /// Settings from a file, as config.toml of a run
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Change one setting, e.g. train.rate=0.02; may be given again
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl Wanted {
+    fn configs<T: Task>(&self) -> Result<Vec<Configured<T>>, Failure> {
+        let file = match &self.config {
+            None => None,
+            Some(path) => {
+                let text = std::fs::read_to_string(path);
+                let place = path.display().to_string();
+                Some((place.clone(), text.map_err(|e| Failure::Failed(format!("{place}: {e}")))?))
+            }
+        };
+        let request = Request {
+            backbone: self.backbone.as_deref(),
+            learners: self.learner.as_deref(),
+            recipes: &self.recipe,
+            file: file.as_ref().map(|(place, text)| (place.as_str(), text.as_str())),
+            settings: &self.set,
+        };
+        Ok(request.configs::<T>()?)
+    }
+}
 
 /// Threads to use when none are named.
 fn all_threads() -> usize {
@@ -31,6 +120,11 @@ fn deliver(bytes: &[u8], out: Option<&Path>, overwrite: bool) -> Done {
         Some(path) => Ok(adjoin_lab::files::write_new(path, bytes, overwrite)?),
         None => print_bytes(bytes),
     }
+}
+
+fn print_json(json: &impl Serialize) -> Done {
+    let text = serde_json::to_string_pretty(json);
+    print(text.map_err(|error| Failure::Failed(error.to_string()))? + "\n")
 }
 
 /// The command line as it could be typed again.

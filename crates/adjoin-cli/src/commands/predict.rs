@@ -1,15 +1,12 @@
 //! `adjoin predict`.
 
 use super::deliver;
-use crate::failure::{Done, Failure};
-use adjoin_data::trajectory::Purpose;
+use crate::failure::Done;
 use adjoin_lab::{
-    Config, export,
-    node::Trained,
-    plan::Layered,
-    points::{PointsConfig, PointsTrained},
-    run,
-    trajectory::{MOST_SAMPLES, TrajectorySetup, TrajectoryTrained},
+    run::{self, Trained},
+    task::{Predictions, Purpose, Task},
+    tasks::trajectory::MOST_SAMPLES,
+    with_task,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -63,48 +60,19 @@ pub struct Predict {
 impl Predict {
     /// Runs the command.
     pub fn run(self) -> Done {
-        let task = run::task(&self.run)?;
-        if self.samples.is_some() && task != TrajectorySetup::TASK {
-            return Err(Failure::Usage("--samples is for trajectories".into()));
-        }
-        if self.probabilities && task != Config::TASK {
-            return Err(Failure::Usage("--probabilities is for nodes".into()));
-        }
-        let text = match task.as_str() {
-            TrajectorySetup::TASK => self.paths()?,
-            PointsConfig::TASK => self.clouds()?,
-            _ => self.classes()?,
-        };
-        deliver(text.as_bytes(), self.out.as_deref(), self.overwrite)
+        with_task!(run::task(&self.run)?.as_str(), T => self.of_task::<T>())
     }
 
-    fn classes(&self) -> Result<String, Failure> {
-        let trained = Trained::open(&self.run, self.dataset.as_deref(), self.data_dir.as_deref())?;
-        let record = run::record::<Config>(&self.run)?;
-        let seeds = record.seeds.iter().map(|seed| (seed.seed, -seed.valid));
-        let evaluation = trained.evaluate(self.seed(seeds)?)?;
-        Ok(export::predictions_csv(&trained.dataset, &evaluation, self.probabilities))
-    }
-
-    fn paths(&self) -> Result<String, Failure> {
+    fn of_task<T: Task>(&self) -> Done {
         let other = self.dataset.as_deref().map(|name| (name, Purpose::Predict));
-        let trained = TrajectoryTrained::open(&self.run, other, self.data_dir.as_deref())?;
-        let record = run::record::<TrajectorySetup>(&self.run)?;
-        let seed = self.seed(record.seeds.iter().map(|seed| (seed.seed, seed.valid)))?;
-        Ok(trained.predictions(seed, self.samples.map_or(trained.samples(), usize::from))?)
-    }
-
-    fn clouds(&self) -> Result<String, Failure> {
-        let (dataset, data_dir) = (self.dataset.as_deref(), self.data_dir.as_deref());
-        let trained = PointsTrained::open(&self.run, dataset, data_dir)?;
-        let seeds = trained.record.run.seeds.iter().map(|seed| (seed.seed, -seed.valid));
-        Ok(trained.predictions(self.seed(seeds)?)?)
-    }
-
-    /// The seed that was named, or else the one with the least validation error.
-    fn seed(&self, seeds: impl Iterator<Item = (u64, f64)>) -> Result<u64, Failure> {
-        let best = || seeds.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(seed, _)| seed);
-        let seed = self.seed.or_else(best);
-        seed.ok_or_else(|| Failure::Failed("the run has no seed".into()))
+        let trained = Trained::<T>::open(&self.run, other, self.data_dir.clone())?;
+        let seed = match self.seed {
+            Some(seed) => seed,
+            None => trained.best_seed()?,
+        };
+        let samples = self.samples.map(usize::from);
+        let wanted = Predictions { probabilities: self.probabilities, samples };
+        let text = trained.predictions(seed, &wanted)?;
+        deliver(text.as_bytes(), self.out.as_deref(), self.overwrite)
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::failure::{Done, Failure, print};
 use adjoin_lab::{
-    Config, files, plan::Layered, points::PointsConfig, report, run, trajectory::TrajectorySetup,
+    files,
+    report::{self, Reportable},
+    run, with_task,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -38,29 +40,20 @@ impl Report {
         let tasks = self.runs.iter().map(|folder| run::task(folder));
         let mut tasks = tasks.collect::<Result<Vec<String>, adjoin_lab::Error>>()?;
         tasks.dedup();
-        let page = match &tasks[..] {
-            [task] if task == TrajectorySetup::TASK => {
-                report::render_trajectories(&self.records::<TrajectorySetup>()?)
-            }
-            [task] if task == PointsConfig::TASK => {
-                report::render_points(&self.records::<PointsConfig>()?)
-            }
-            [_] => report::render(&self.records::<Config>()?),
-            _ => {
-                let what = "the runs are of different tasks: write one page for each task";
-                return Err(Failure::Usage(what.into()));
-            }
+        let [task] = &tasks[..] else {
+            let what = "the runs are of different tasks: write one page for each task";
+            return Err(Failure::Usage(what.into()));
         };
-        let page = page.map_err(adjoin_lab::Error::from)?;
+        let page: String = with_task!(task.as_str(), T => self.page::<T>())?;
         files::write_new(&self.out, page.as_bytes(), self.overwrite)?;
         print(format!("report: {}\n", self.out.display()))
     }
 
-    fn records<C: Layered>(&self) -> Result<Vec<C::Record>, Failure> {
+    fn page<T: Reportable>(&self) -> Result<String, Failure> {
         let mut records = Vec::new();
         for folder in &self.runs {
-            records.extend(run::records::<C>(folder)?.into_iter().map(|(_, record)| record));
+            records.extend(run::records::<T>(folder)?);
         }
-        Ok(records)
+        Ok(report::render(&records).map_err(adjoin_lab::Error::from)?)
     }
 }

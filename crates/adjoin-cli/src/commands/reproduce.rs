@@ -8,14 +8,12 @@ use crate::{
 use adjoin_data::Locations;
 use adjoin_lab::{
     clock, files,
-    reproduce::{
-        self, Options, POINTS, PointsRow, Row, TABLES, TRAJECTORY, Table, TableRow, TrajectoryRow,
-    },
+    reproduce::{self, Options, Row, TABLES},
 };
 use clap::{Args, builder::PossibleValuesParser};
 use std::path::PathBuf;
 
-/// Run a published table again: ours (mean, deviation, seeds), published, difference
+/// Run a published table again: ours (mean, standard deviation, seeds), published, difference
 ///
 /// Tables: ablation (Table 1 of the paper, the parts of the generator), node (Table 2, node
 /// classification on Cora, Citeseer and Pubmed), trajectory (Tables 5 and 6, paths of pedestrians and
@@ -38,7 +36,7 @@ Examples:
       fewer clouds, points and epochs, the same for every row; three seeds")]
 pub struct Reproduce {
     /// Which table
-    #[arg(value_parser = PossibleValuesParser::new(TABLES))]
+    #[arg(value_parser = PossibleValuesParser::new(TABLES.map(|(name, _)| name)))]
     table: String,
     /// Seeds of every row [default: 10; of points 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
@@ -46,7 +44,7 @@ pub struct Reproduce {
     /// The first seed; the others follow it
     #[arg(long, value_name = "K", default_value_t = 0)]
     first_seed: u64,
-    /// Another setting than the presets', for all rows that have it (may be repeated)
+    /// Change one setting, for all rows that have it (may be repeated)
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The smaller setting of a table that has one: fewer clouds, points and epochs, or fewer scenes
@@ -61,10 +59,10 @@ pub struct Reproduce {
     /// Only these learners
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     learners: Vec<String>,
-    /// Train for so many epochs instead of the preset's, where the table is of trajectories
+    /// Train for so many epochs instead of the recipe's, where the table is of trajectories
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epochs: Option<u32>,
-    /// Keep what is finished here, and go on from what is there: a table that was stopped, or more seeds
+    /// Keep what is finished here, and resume from what is there: a table that was stopped, or more seeds
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Look for data here first
@@ -87,14 +85,12 @@ pub struct Reproduce {
 impl Reproduce {
     /// Runs the command.
     pub fn run(self) -> Done {
-        let (trajectories, points) = (self.table == TRAJECTORY, self.table == POINTS);
+        let (trajectories, points) = (self.table == "trajectory", self.table == "points");
         if !trajectories && self.epochs.is_some() {
-            let what = format!("--epochs is for the table {TRAJECTORY}");
-            return Err(Failure::Usage(what));
+            return Err(Failure::Usage("--epochs is for the table trajectory".into()));
         }
         if !(points || trajectories) && self.reduced {
-            let what = format!("--reduced is for the tables {TRAJECTORY} and {POINTS}");
-            return Err(Failure::Usage(what));
+            return Err(Failure::Usage("--reduced is for the tables trajectory and points".into()));
         }
         if let Some(out) = &self.out {
             files::check_new(out, self.overwrite)?;
@@ -115,36 +111,16 @@ impl Reproduce {
         catch_interrupts();
         // Rows are progress enough; the watch is there for Ctrl-C.
         let watch = Watch::new(&self.table, Show::Nothing);
-        match self.table.as_str() {
-            TRAJECTORY => {
-                self.head::<TrajectoryRow>();
-                self.write(reproduce::run_trajectories(&options, &watch, &mut |row| self.row(row))?)
+        let mut first = true;
+        let mut done = |row: &Row| {
+            if !self.quiet {
+                if std::mem::take(&mut first) {
+                    eprintln!("{}", reproduce::heading(row));
+                }
+                eprintln!("{}", reproduce::line(row));
             }
-            POINTS => {
-                self.head::<PointsRow>();
-                self.write(reproduce::run_points(&options, &watch, &mut |row| self.row(row))?)
-            }
-            table => {
-                self.head::<Row>();
-                let mut done = |row: &Row| self.row(row);
-                self.write(reproduce::run(table, &options, &watch, &mut done)?)
-            }
-        }
-    }
-
-    fn head<R: TableRow>(&self) {
-        if !self.quiet {
-            eprintln!("{}", R::HEADING);
-        }
-    }
-
-    fn row(&self, row: &impl TableRow) {
-        if !self.quiet {
-            eprintln!("{}", row.to_markdown());
-        }
-    }
-
-    fn write<R: TableRow>(&self, table: Table<R>) -> Done {
+        };
+        let table = reproduce::run(&self.table, &options, &watch, &mut done)?;
         let text = table.to_markdown(&command_line(), &clock::now_utc());
         deliver(text.as_bytes(), self.out.as_deref(), self.overwrite)
     }

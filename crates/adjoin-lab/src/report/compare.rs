@@ -1,20 +1,28 @@
 //! Which runs may be compared with which, and the headline that follows from it.
 
-use super::ReportError;
-use super::measure::Measure;
-use super::text::{self, NBSP, Verdict, spelling};
-use crate::record::{Paired, RunRecord, Summary};
+use super::{
+    ReportError,
+    text::{self, NBSP, Verdict, spelling},
+};
+use crate::{
+    run::RunRecord,
+    stats::{Paired, Summary},
+    task::{Measure, Metrics, Task},
+};
 
 /// A run as the page shows it.
-pub struct Run<'a> {
-    pub record: &'a RunRecord,
+pub struct Run<'a, T: Task> {
+    /// What it left behind.
+    pub record: &'a RunRecord<T>,
     /// `GCN with DGG`; numbered when two runs would have the same name.
     pub name: String,
     /// The name with the data it ran on, where the page has several kinds.
     pub label: String,
     /// How its numbers are written.
     pub measure: Measure,
+    /// The main number of the tests over the seeds.
     pub test: Summary,
+    /// The same of the validation at the best epochs.
     pub valid: Summary,
     /// The run this one is measured against, by position, and the difference to it.
     pub against: Option<(usize, Option<Paired>)>,
@@ -23,23 +31,16 @@ pub struct Run<'a> {
 /// Runs on the same data, split and metric: positions into the list of runs.
 pub type Group = Vec<usize>;
 
-/// The learner of a task that leaves the graph as it is: what the others are measured against.
-pub fn plain(task: &str) -> &'static str {
-    match task {
-        "trajectory" => "kernel",
-        "points" => "knn",
-        _ => "none",
-    }
-}
-
 /// Names the runs, puts the comparable ones into groups and pairs each with its baseline: the same
 /// backbone without a learner, else the first run of the group.
-pub fn compare(records: &[RunRecord]) -> Result<(Vec<Run<'_>>, Vec<Group>), ReportError> {
+pub fn compare<T: Task>(
+    records: &[RunRecord<T>],
+) -> Result<(Vec<Run<'_, T>>, Vec<Group>), ReportError> {
     let mut runs = Vec::with_capacity(records.len());
     for record in records {
-        let name = text::run_name(&record.task, &record.backbone, &record.learner);
-        let measure = Measure::of_task(&record.task);
-        let (Some(test), Some(valid)) = (record.test(), record.valid()) else {
+        let name = text::run_name(&record.backbone, &record.learner);
+        let measure = T::Metrics::COLUMNS[0].measure;
+        let (Some(test), Some(valid)) = (record.test(0), record.valid(0)) else {
             return Err(ReportError::NoSeeds { run: name });
         };
         if !(test.mean.is_finite() && valid.mean.is_finite()) {
@@ -59,11 +60,11 @@ pub fn compare(records: &[RunRecord]) -> Result<(Vec<Run<'_>>, Vec<Group>), Repo
         for &i in group {
             let same_backbone = |&&j: &&usize| {
                 let r = runs[j].record;
-                r.learner == plain(&r.task) && r.backbone == runs[i].record.backbone
+                r.learner == T::PLAIN && r.backbone == runs[i].record.backbone
             };
             let baseline = group.iter().find(same_backbone).copied().unwrap_or(group[0]);
             if baseline != i {
-                let paired = runs[i].record.paired_with(runs[baseline].record);
+                let paired = runs[i].record.paired_with(runs[baseline].record, 0);
                 runs[i].against = Some((baseline, paired));
             }
         }
@@ -74,8 +75,8 @@ pub fn compare(records: &[RunRecord]) -> Result<(Vec<Run<'_>>, Vec<Group>), Repo
 
 /// Outside its group's table a run needs its data in its label: the dataset, and the split where one
 /// dataset comes with several.
-fn label_by_data(runs: &mut [Run], groups: &[Group]) {
-    let dataset_of = |runs: &[Run], g: &Group| runs[g[0]].record.dataset.clone();
+fn label_by_data<T: Task>(runs: &mut [Run<T>], groups: &[Group]) {
+    let dataset_of = |runs: &[Run<T>], g: &Group| runs[g[0]].record.dataset.clone();
     let datasets: Vec<String> = groups.iter().map(|g| dataset_of(runs, g)).collect();
     for (group, dataset) in groups.iter().zip(&datasets) {
         let alone = datasets.iter().filter(|d| *d == dataset).count() == 1;
@@ -98,14 +99,14 @@ fn label_by_data(runs: &mut [Run], groups: &[Group]) {
     }
 }
 
-fn comparable(a: &RunRecord, b: &RunRecord) -> bool {
-    let key = |r: &RunRecord| {
+fn comparable<T: Task>(a: &RunRecord<T>, b: &RunRecord<T>) -> bool {
+    let key = |r: &RunRecord<T>| {
         [&r.task, &r.dataset, &r.fingerprint, &r.split, &r.split_hash, &r.metric].map(String::clone)
     };
     key(a) == key(b)
 }
 
-fn number_same_names(runs: &mut [Run], group: &Group) {
+fn number_same_names<T: Task>(runs: &mut [Run<T>], group: &Group) {
     let names: Vec<String> = group.iter().map(|&i| runs[i].name.clone()).collect();
     for (at, &i) in group.iter().enumerate() {
         if names.iter().filter(|n| **n == names[at]).count() > 1 {
@@ -116,7 +117,7 @@ fn number_same_names(runs: &mut [Run], group: &Group) {
 }
 
 /// The one line a reader should take away.
-pub fn headline(runs: &[Run], groups: &[Group]) -> String {
+pub fn headline<T: Task>(runs: &[Run<T>], groups: &[Group]) -> String {
     let [group] = groups else {
         let mut datasets: Vec<&str> = runs.iter().map(|r| r.record.dataset.as_str()).collect();
         datasets.sort_unstable();
@@ -162,7 +163,7 @@ pub fn headline(runs: &[Run], groups: &[Group]) -> String {
 }
 
 /// The dataset, and its split where it can be split in several ways.
-pub fn data_name(record: &RunRecord) -> String {
+pub fn data_name<T: Task>(record: &RunRecord<T>) -> String {
     match record.split.is_empty() {
         true => spelling(&record.dataset),
         false => format!("{}, {} split", spelling(&record.dataset), record.split),
@@ -170,7 +171,7 @@ pub fn data_name(record: &RunRecord) -> String {
 }
 
 /// What was trained and how it did, in a sentence or two.
-pub fn account(runs: &[Run], group: &Group) -> String {
+pub fn account<T: Task>(runs: &[Run<T>], group: &Group) -> String {
     let first = runs[group[0]].record;
     let scores: Vec<String> = group
         .iter()
@@ -189,7 +190,7 @@ pub fn account(runs: &[Run], group: &Group) -> String {
     let spread = if most > 1 { ", mean ± standard deviation over seeds" } else { "" };
     format!(
         "Trained for {} on {}, {seeds}. Test {}{spread}: {}.",
-        spelling(&first.task),
+        T::ABOUT,
         data_name(first),
         first.metric,
         text::joined(&scores)
@@ -197,7 +198,7 @@ pub fn account(runs: &[Run], group: &Group) -> String {
 }
 
 /// Each run of the group against its baseline, a sentence each.
-pub fn differences(runs: &[Run], group: &Group) -> Vec<String> {
+pub fn differences<T: Task>(runs: &[Run<T>], group: &Group) -> Vec<String> {
     let compared = group.iter().filter_map(|&i| runs[i].against.as_ref().map(|a| (i, a)));
     compared
         .map(|(i, (base, paired))| {

@@ -5,30 +5,24 @@
 //! embedded scripts from JSON.
 
 mod compare;
-mod graph;
 mod measure;
 mod payload;
-mod points;
 mod table;
 mod text;
-mod trajectory;
 
-pub use compare::plain;
-pub use points::render_points;
-pub use trajectory::render_trajectories;
+pub use compare::{Group, Run};
+pub use payload::GraphData;
+pub(crate) use table::{Line, cards, dumbbell, maybe_percent, number, run_line, untrained_line};
+pub(crate) use text::{escape, percent, spelling};
 
-use crate::record::RunRecord;
-use compare::{Group, Run};
+use crate::{run::RunRecord, task::Task};
+use serde_json::Value;
 use std::fmt::Write;
-pub(crate) use text::escape;
 
 const PAGE: &str = include_str!("page.html");
-const SECTIONS: &str = include_str!("node.html");
 const STYLE: &str = include_str!("style.css");
 /// What the charts need on any page.
 const SHARED: [&str; 2] = [include_str!("script.js"), include_str!("curves.js")];
-const SCRIPTS: [&str; 3] =
-    [include_str!("degrees.js"), include_str!("explorer.js"), include_str!("search.js")];
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -61,70 +55,47 @@ pub enum ReportError {
     Json(#[from] serde_json::Error),
 }
 
-/// The page for these runs, in the order given.
-pub fn render(runs: &[RunRecord]) -> Result<String, ReportError> {
-    if runs.is_empty() {
-        return Err(ReportError::NoRuns);
-    }
-    let (runs, groups) = compare::compare(runs)?;
-    for run in &runs {
-        if let Some(graph) = &run.record.graph {
-            let named = |reason| ReportError::Graph { run: run.name.clone(), reason };
-            graph.check().map_err(named)?;
-        }
-    }
-    let graphs: Vec<_> = runs
-        .iter()
-        .filter_map(|r| r.record.graph.as_ref().map(|g| (r.label.as_str(), g)))
-        .collect();
-    let nodes: usize = graphs.iter().map(|g| g.1.node_ids.len()).sum();
-    let limit = if nodes > graph::ALL_NODES { graph::SOME_NODES } else { nodes };
-
-    let mut panels = String::new();
-    for (at, (name, g)) in graphs.iter().enumerate() {
-        panels.push_str(&graph::panel(g, at, name, limit));
-    }
-    let hidden = |hide: bool| if hide { "hidden" } else { "" };
-    let sections = fill(SECTIONS, |slot| match slot {
-        "graphs" => panels.clone(),
-        "no_graph" => hidden(!graphs.is_empty()).into(),
-        "has_graph" => hidden(graphs.is_empty()).into(),
-        _ => String::new(),
-    });
-    let nav: &[_] = if graphs.is_empty() {
-        &[]
-    } else {
-        &[("graph", "Learned graph", false), ("explorer", "Explorer", true)]
-    };
-    let parts = Parts {
-        nav,
-        results: table::comparison(&runs, &groups),
-        sections,
-        drawn: "The curves, the degree histogram and the neighbourhood explorer",
-        data: payload::json(&payload::payload(&runs, limit))?,
-        scripts: &SCRIPTS,
-    };
-    Ok(page(&runs, &groups, &parts))
+/// A task that a page can be written on.
+pub trait Reportable: Task {
+    /// What its page has that those of other tasks have not.
+    ///
+    /// # Errors
+    /// If an exhibit is damaged.
+    fn section(runs: &[Run<Self>], groups: &[Group]) -> Result<Section, ReportError>;
 }
 
 /// What a page on one task has that those on others have not.
-struct Parts<'a> {
+pub struct Section {
     /// Sections between training and how to run again: id, title, and whether they need a script.
-    nav: &'a [(&'a str, &'a str, bool)],
-    /// Tables of results.
-    results: String,
+    pub nav: Vec<(&'static str, &'static str, bool)>,
+    /// Further tables of results.
+    pub results: String,
     /// The sections themselves.
-    sections: String,
+    pub body: String,
     /// What is missing without JavaScript.
-    drawn: &'a str,
-    /// Data of the charts, as JSON.
-    data: String,
+    pub drawn: &'static str,
+    /// Data of the charts.
+    pub data: Value,
     /// What draws the sections.
-    scripts: &'a [&'a str],
+    pub scripts: &'static [&'static str],
+}
+
+/// The page for these runs, in the order given.
+///
+/// # Errors
+/// If there is no run, or one without results.
+pub fn render<T: Reportable>(records: &[RunRecord<T>]) -> Result<String, ReportError> {
+    if records.is_empty() {
+        return Err(ReportError::NoRuns);
+    }
+    let (runs, groups) = compare::compare(records)?;
+    let mut section = T::section(&runs, &groups)?;
+    let data = payload::json(&runs, std::mem::take(&mut section.data))?;
+    Ok(page(&runs, &groups, &section, &data))
 }
 
 /// The page around the parts.
-fn page(runs: &[Run], groups: &[Group], parts: &Parts) -> String {
+fn page<T: Task>(runs: &[Run<T>], groups: &[Group], section: &Section, data: &str) -> String {
     let headline = compare::headline(runs, groups);
     let mut account = String::new();
     for group in groups {
@@ -142,13 +113,13 @@ fn page(runs: &[Run], groups: &[Group], parts: &Parts) -> String {
             }
         }
     }
-    let nav = parts.nav.iter().map(|(id, title, script)| {
+    let nav = section.nav.iter().map(|(id, title, script)| {
         let class = if *script { " class=\"needs-script\"" } else { "" };
         format!("<li{class}><a href=\"#{id}\">{title}</a></li>")
     });
     let nav: String = nav.collect();
     let date = runs.iter().map(|r| r.record.created.as_str()).max().unwrap_or_default();
-    let scripts: Vec<&str> = SHARED.iter().chain(parts.scripts).copied().collect();
+    let scripts: Vec<&str> = SHARED.iter().chain(section.scripts).copied().collect();
     let script = format!("(() => {{\n\"use strict\";\n{}\n}})();", scripts.join("\n"));
     let valid = runs.first().map_or_else(String::new, |run| match run.measure.lower {
         true => format!("{}, {}", run.record.metric, run.measure.unit),
@@ -160,22 +131,22 @@ fn page(runs: &[Run], groups: &[Group], parts: &Parts) -> String {
         "date" => escape(date),
         "day" => escape(date.get(..10).unwrap_or(date)),
         "nav" => nav.clone(),
-        "comparison" => parts.results.clone(),
+        "comparison" => table::comparison(runs, groups) + &section.results,
         "curve_summary" => table::curve_summary(runs),
         "valid" => escape(&valid),
-        "sections" => parts.sections.clone(),
+        "sections" => section.body.clone(),
         "reproduction" => table::reproduction(runs),
-        "drawn" => parts.drawn.into(),
+        "drawn" => section.drawn.into(),
         "version" => env!("CARGO_PKG_VERSION").into(),
         "style" => STYLE.into(),
-        "data" => parts.data.clone(),
+        "data" => data.into(),
         "script" => script.clone(),
         _ => String::new(),
     })
 }
 
 /// Replaces each `{{slot}}` of the template once, in one pass: text put into a slot is never read again.
-fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
+pub(crate) fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {

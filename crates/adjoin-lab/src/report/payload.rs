@@ -1,31 +1,19 @@
 //! The data of the charts, embedded in the page as JSON.
 
-use super::compare::Run;
-use super::graph::{self, Explorer};
-use super::measure::Measure;
-use crate::points::{CloudRecord, PointsRecord};
-use crate::record::{DegreeHistogram, SeedRecord};
-use crate::trajectory::{SceneRecord, TrajectoryRecord};
+use super::{ReportError, compare::Run};
+use crate::{
+    histogram::DegreeHistogram,
+    run::SeedRecord,
+    stats::mean,
+    task::{Degree, Measure, Metrics, Task},
+    train::EpochRecord,
+};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Points of a curve that the page carries; longer ones are thinned evenly.
 const POINTS: usize = 400;
-
-#[derive(Serialize)]
-pub struct Payload<'a> {
-    measure: MeasureData<'a>,
-    runs: Vec<RunData<'a>>,
-    graphs: Vec<GraphData<'a>>,
-    /// Scenes of each run of trajectories, in the order of the runs.
-    scenes: Vec<&'a [SceneRecord]>,
-    /// Seconds between their steps.
-    seconds: f64,
-    /// Test clouds of each run of point clouds, in the order of the runs.
-    clouds: Vec<&'a [CloudRecord]>,
-    /// Degrees of each layer of each of them.
-    layers: Vec<Vec<GraphData<'a>>>,
-}
 
 /// How the page writes what runs are measured by.
 #[derive(Serialize)]
@@ -45,17 +33,21 @@ struct RunData<'a> {
     best: Vec<(usize, f64)>,
 }
 
+/// Degrees of a graph.
 #[derive(Serialize)]
-struct GraphData<'a> {
-    name: &'a str,
+pub struct GraphData<'a, E> {
+    /// The run it is of.
+    pub name: &'a str,
     /// Whether the learner has a k, or neighbours were counted.
-    has_k: bool,
-    degrees: DegreeHistogram,
+    pub has_k: bool,
+    /// How many have how many neighbours.
+    pub degrees: DegreeHistogram,
     /// What is counted.
-    noun: &'a str,
+    pub noun: &'a str,
     /// How its given degree is called, if there is one beside the learned.
-    input: Option<&'a str>,
-    explorer: Option<Explorer<'a>>,
+    pub input: Option<&'a str>,
+    /// What else is shown of it.
+    pub explorer: Option<E>,
 }
 
 /// Means over the seeds, epoch by epoch, with the range where the page draws a band. A gap is null.
@@ -73,84 +65,24 @@ pub struct Curve {
     pub degree_deviation: Vec<Option<f64>>,
 }
 
-/// Collects what the charts of runs on nodes need; `limit` nodes of each graph at most.
-pub fn payload<'a>(runs: &'a [Run<'a>], limit: usize) -> Payload<'a> {
-    let graphs = runs.iter().filter_map(|run| {
-        run.record.graph.as_ref().map(|g| GraphData {
-            name: &run.label,
-            has_k: !g.degrees.is_empty(),
-            degrees: graph::histogram(g),
-            noun: "node",
-            input: Some("in the input"),
-            explorer: Some(graph::explorer(g, limit)),
-        })
-    });
-    Payload { graphs: graphs.collect(), ..curves_alone(runs) }
-}
-
-/// Collects what the charts of runs on trajectories need.
-pub fn trajectories<'a>(runs: &'a [Run<'a>], records: &'a [TrajectoryRecord]) -> Payload<'a> {
-    let graph = |(run, record): (&'a Run, &TrajectoryRecord)| GraphData {
-        name: &run.label,
-        has_k: record.has_k,
-        degrees: record.degrees.clone(),
-        noun: "place",
-        input: Some("with so many others in the frame"),
-        explorer: None,
-    };
-    Payload {
-        graphs: runs.iter().zip(records).map(graph).collect(),
-        scenes: records.iter().map(|record| record.scenes.as_slice()).collect(),
-        seconds: records.first().map_or(0.0, |record| record.seconds_per_step),
-        ..curves_alone(runs)
+/// What any page needs, with what the section of the task adds, as JSON that can stand inside a script element.
+pub fn json<T: Task>(runs: &[Run<T>], section: Value) -> Result<String, ReportError> {
+    let mut data = serde_json::json!({ "measure": measure(runs), "runs": run_data(runs) });
+    if let (Some(all), Value::Object(more)) = (data.as_object_mut(), section) {
+        all.extend(more);
     }
+    Ok(escaped(&serde_json::to_string(&data)?))
 }
 
-/// Collects what the charts of runs on point clouds need.
-pub fn points<'a>(runs: &'a [Run<'a>], records: &'a [PointsRecord]) -> Payload<'a> {
-    let layers = |(run, record): (&'a Run, &PointsRecord)| -> Vec<GraphData<'a>> {
-        let layer = |degrees: &DegreeHistogram| GraphData {
-            name: &run.label,
-            has_k: record.has_k,
-            degrees: degrees.clone(),
-            noun: "point",
-            input: None,
-            explorer: None,
-        };
-        record.layers.iter().map(layer).collect()
-    };
-    Payload {
-        clouds: records.iter().map(|record| record.clouds.as_slice()).collect(),
-        layers: runs.iter().zip(records).map(layers).collect(),
-        ..curves_alone(runs)
-    }
-}
-
-/// What any page needs.
-fn curves_alone<'a>(runs: &'a [Run]) -> Payload<'a> {
-    Payload {
-        measure: measure(runs),
-        runs: run_data(runs),
-        graphs: Vec::new(),
-        scenes: Vec::new(),
-        seconds: 0.0,
-        clouds: Vec::new(),
-        layers: Vec::new(),
-    }
-}
-
-fn measure<'a>(runs: &'a [Run]) -> MeasureData<'a> {
-    let Some(first) = runs.first() else {
-        return MeasureData { name: "", unit: "", factor: 1.0, digits: 0, lower: false };
-    };
-    let Measure { unit, factor, digits, lower, .. } = first.measure;
-    let name = if lower { &first.record.metric } else { "score" };
+fn measure<'a, T: Task>(runs: &'a [Run<T>]) -> MeasureData<'a> {
+    let Measure { unit, factor, digits, lower, .. } = T::Metrics::COLUMNS[0].measure;
+    let name = runs.first().filter(|_| lower).map_or("score", |run| &run.record.metric);
     MeasureData { name, unit, factor, digits, lower }
 }
 
-fn run_data<'a>(runs: &'a [Run]) -> Vec<RunData<'a>> {
-    let best = |seed: &SeedRecord| (seed.best_epoch, short(seed.valid).unwrap_or(0.0));
-    let one = |run: &'a Run| RunData {
+fn run_data<'a, T: Task>(runs: &'a [Run<T>]) -> Vec<RunData<'a>> {
+    let best = |seed: &SeedRecord<T>| (seed.best_epoch, short(seed.valid.value()).unwrap_or(0.0));
+    let one = |run: &'a Run<T>| RunData {
         name: &run.label,
         curve: curve(&run.record.seeds),
         best: run.record.seeds.iter().map(best).collect(),
@@ -159,8 +91,8 @@ fn run_data<'a>(runs: &'a [Run]) -> Vec<RunData<'a>> {
 }
 
 /// Joins the curves of the seeds.
-pub fn curve(seeds: &[SeedRecord]) -> Curve {
-    let mut at: BTreeMap<usize, Vec<&crate::record::EpochRecord>> = BTreeMap::new();
+fn curve<T: Task>(seeds: &[SeedRecord<T>]) -> Curve {
+    let mut at: BTreeMap<usize, Vec<&EpochRecord<T>>> = BTreeMap::new();
     for record in seeds.iter().flat_map(|s| &s.curve) {
         at.entry(record.epoch).or_default().push(record);
     }
@@ -171,11 +103,11 @@ pub fn curve(seeds: &[SeedRecord]) -> Curve {
         if i % stride != 0 && i != last {
             continue;
         }
-        let of = |pick: fn(&crate::record::EpochRecord) -> Option<f64>| {
+        let of = |pick: fn(&EpochRecord<T>) -> Option<f64>| {
             range(records.iter().filter_map(|r| pick(r)))
         };
         let [loss, loss_low, loss_high] = of(|r| Some(r.loss));
-        let [valid, valid_low, valid_high] = of(|r| Some(r.valid));
+        let [valid, valid_low, valid_high] = of(|r| Some(r.valid.value()));
         out.epoch.push(epoch);
         out.loss.push(loss);
         out.loss_low.push(loss_low);
@@ -183,11 +115,16 @@ pub fn curve(seeds: &[SeedRecord]) -> Curve {
         out.valid.push(valid);
         out.valid_low.push(valid_low);
         out.valid_high.push(valid_high);
-        out.train.push(of(|r| Some(r.train))[0]);
-        out.degree.push(of(|r| r.mean_degree)[0]);
-        out.degree_deviation.push(of(|r| r.std_degree)[0]);
+        out.train.push(of(|r| r.train)[0]);
+        out.degree.push(of(|r| layers(r, |degree| degree.mean))[0]);
+        out.degree_deviation.push(of(|r| layers(r, |degree| degree.std))[0]);
     }
     out
+}
+
+/// The mean over the layers of a number of their degrees.
+fn layers<T: Task>(epoch: &EpochRecord<T>, pick: fn(&Degree) -> f64) -> Option<f64> {
+    mean(&epoch.degrees.iter().map(pick).collect::<Vec<_>>())
 }
 
 /// Mean, lowest and highest of the finite values.
@@ -207,9 +144,8 @@ fn short(value: f64) -> Option<f64> {
     value.is_finite().then(|| format!("{value:.4e}").parse().unwrap_or(value))
 }
 
-/// JSON that can stand inside a script element: no `<`, so nothing can close it.
-pub fn json(payload: &Payload) -> Result<String, serde_json::Error> {
-    let text = serde_json::to_string(payload)?;
+/// No `<`, so nothing can close the element.
+fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -221,27 +157,19 @@ pub fn json(payload: &Payload) -> Result<String, serde_json::Error> {
             _ => out.push(c),
         }
     }
-    Ok(out)
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::EpochRecord;
+    use crate::{report::tests, tasks::Node};
 
-    fn seed(valid: &[f64]) -> SeedRecord {
-        let curve = valid.iter().enumerate().map(|(epoch, &valid)| EpochRecord {
-            epoch,
-            loss: if epoch == 1 { f64::NAN } else { 1.0 },
-            train: 0.5,
-            valid,
-            mean_degree: None,
-            std_degree: None,
-            degrees: Vec::new(),
-        });
-        let curve: Vec<_> = curve.collect();
-        let epochs = curve.len();
-        SeedRecord { seed: 0, valid: 0.5, test: 0.5, best_epoch: 0, epochs, seconds: 1.0, curve }
+    /// A seed whose second epoch has a loss that is no number.
+    fn seed(valid: &[f64]) -> SeedRecord<Node> {
+        let loss = |epoch: usize| if epoch == 1 { f64::NAN } else { 1.0 };
+        let curve = valid.iter().enumerate().map(|(epoch, &valid)| (loss(epoch), valid));
+        tests::seed(0, 0.5, &curve.collect::<Vec<_>>())
     }
 
     #[test]
@@ -259,6 +187,16 @@ mod tests {
         let c = curve(&[seed(&vec![0.5; 1001])]);
         assert!(c.epoch.len() <= POINTS + 1);
         assert_eq!(c.epoch.last(), Some(&1000));
-        assert_eq!(curve(&[]).epoch.len(), 0);
+        assert_eq!(curve::<Node>(&[]).epoch.len(), 0);
+    }
+
+    #[test]
+    fn degrees_are_averaged_over_layers_and_missing_before_the_learner_joins() {
+        let mut one = seed(&[0.2, 0.4]);
+        let layer = |mean: f64, std: f64| Degree { mean, std };
+        one.curve[1].degrees = vec![layer(2.0, 1.0), layer(5.0, 2.0)];
+        let c = curve(&[one]);
+        assert_eq!(c.degree, [None, Some(3.5)]);
+        assert_eq!(c.degree_deviation, [None, Some(1.5)]);
     }
 }

@@ -1,9 +1,10 @@
 //! The parts of the page that stand without JavaScript: comparison tables and how to run again.
 
-use super::compare::{Group, Run, data_name};
-use super::measure::Measure;
-use super::text::{self, Verdict, bytes, escape, milliseconds, p_value, percent, spelling};
-use crate::record::RunRecord;
+use super::{
+    compare::{Group, Run, data_name},
+    text::{self, Verdict, bytes, escape, milliseconds, p_value, percent, spelling},
+};
+use crate::task::{Measure, Metrics, Task};
 use std::fmt::Write;
 
 /// A round-number axis over some values, as left end, right end and distance of the grid lines.
@@ -68,8 +69,8 @@ impl Axis {
     }
 }
 
-/// The seeds of a run as dots, with a bar from mean - deviation to mean + deviation.
-fn strip(run: &Run, axis: &Axis) -> String {
+/// The seeds of a run as dots, with a bar one standard deviation to both sides of the mean.
+fn strip<T: Task>(run: &Run<T>, axis: &Axis) -> String {
     let mut out = format!(
         r#"<svg class="strip" role="img" aria-label="Test {} over seeds: {} {}">{}"#,
         escape(&run.record.metric),
@@ -79,12 +80,12 @@ fn strip(run: &Run, axis: &Axis) -> String {
     );
     let factor = run.measure.factor;
     let centre = factor * run.test.mean;
-    if let Some(d) = run.test.deviation {
+    if let Some(d) = run.test.std {
         let (a, b) = (axis.at(centre - factor * d), axis.at(centre + factor * d));
         let _ = write!(out, r#"<line class="spread" x1="{a:.2}%" x2="{b:.2}%" y1="20" y2="20"/>"#);
     }
-    for seed in run.record.seeds.iter().filter(|s| s.test.is_finite()) {
-        let x = axis.at(factor * seed.test);
+    for seed in run.record.seeds.iter().filter(|s| s.test.value().is_finite()) {
+        let x = axis.at(factor * seed.test.value());
         let _ = write!(out, r#"<circle class="seed" cx="{x:.2}%" cy="11" r="3"/>"#);
     }
     let x = axis.at(centre);
@@ -96,7 +97,7 @@ fn strip(run: &Run, axis: &Axis) -> String {
     out
 }
 
-fn difference_cell(run: &Run, runs: &[Run]) -> String {
+fn difference_cell<T: Task>(run: &Run<T>, runs: &[Run<T>]) -> String {
     let Some((base, paired)) = &run.against else {
         return r#"<span class="muted">baseline</span>"#.into();
     };
@@ -106,7 +107,7 @@ fn difference_cell(run: &Run, runs: &[Run]) -> String {
     };
     let d = &found.difference;
     let spread =
-        d.deviation.map(|v| format!("\u{a0}±\u{a0}{}", run.measure.number(v))).unwrap_or_default();
+        d.std.map(|v| format!("\u{a0}±\u{a0}{}", run.measure.number(v))).unwrap_or_default();
     let note = match found.p {
         Some(p) => format!("{}, n\u{a0}=\u{a0}{}", p_value(p), d.n),
         None => "one pair".into(),
@@ -124,20 +125,20 @@ fn difference_cell(run: &Run, runs: &[Run]) -> String {
 }
 
 /// One table for each group of comparable runs.
-pub fn comparison(runs: &[Run], groups: &[Group]) -> String {
+pub fn comparison<T: Task>(runs: &[Run<T>], groups: &[Group]) -> String {
     let mut out = String::new();
     for group in groups {
         let first = runs[group[0]].record;
         let ends = |i: &usize| {
             let t = &runs[*i].test;
-            let d = t.deviation.unwrap_or(0.0);
+            let d = t.std.unwrap_or(0.0);
             let factor = runs[*i].measure.factor;
-            let seeds = runs[*i].record.seeds.iter().map(|s| factor * s.test);
+            let seeds = runs[*i].record.seeds.iter().map(|s| factor * s.test.value());
             seeds.chain([factor * (t.mean - d), factor * (t.mean + d)]).collect::<Vec<_>>()
         };
         let axis = Axis::over(group.iter().flat_map(ends), runs[group[0]].measure);
         let Measure { unit, points, .. } = runs[group[0]].measure;
-        let time = time_word(first);
+        let time = "Time a step";
         let metric = escape(&first.metric);
         let caption = format!(
             "{} <span class=\"hash\">{}</span>",
@@ -147,14 +148,14 @@ pub fn comparison(runs: &[Run], groups: &[Group]) -> String {
         let _ = write!(
             out,
             r#"<table class="cards compare" role="table"><caption>{caption}</caption>
-<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Run</th><th role="columnheader" scope="col" class="r">Test {metric},&nbsp;{unit}</th><th role="columnheader" scope="col">Each seed, and mean ± deviation</th><th role="columnheader" scope="col" class="r">Validation,&nbsp;{unit}</th><th role="columnheader" scope="col">Paired difference, {points}</th><th role="columnheader" scope="col" class="r">Seeds</th><th role="columnheader" scope="col" class="r">{time}</th><th role="columnheader" scope="col" class="r">Peak memory</th></tr></thead>
+<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Run</th><th role="columnheader" scope="col" class="r">Test {metric},&nbsp;{unit}</th><th role="columnheader" scope="col">Each seed, and mean ± standard deviation</th><th role="columnheader" scope="col" class="r">Validation,&nbsp;{unit}</th><th role="columnheader" scope="col">Paired difference, {points}</th><th role="columnheader" scope="col" class="r">Seeds</th><th role="columnheader" scope="col" class="r">{time}</th><th role="columnheader" scope="col" class="r">Peak memory</th></tr></thead>
 <tbody role="rowgroup">"#
         );
         for &i in group {
             let run = &runs[i];
             let _ = writeln!(
                 out,
-                r#"<tr role="row" class="run-{}"><th role="rowheader" scope="row"><span class="key" aria-hidden="true"></span>{}</th><td role="cell" class="r num lead" data-label="Test {metric}, {unit}">{}</td><td role="cell" class="wide" data-label="Each seed, and mean ± deviation">{}</td><td role="cell" class="r num second" data-label="Validation, {unit}">{}</td><td role="cell" class="diff" data-label="Paired difference, {points}"><div>{}</div></td><td role="cell" class="r num" data-label="Seeds">{}</td><td role="cell" class="r num" data-label="{time}">{}</td><td role="cell" class="r num" data-label="Peak memory">{}</td></tr>"#,
+                r#"<tr role="row" class="run-{}"><th role="rowheader" scope="row"><span class="key" aria-hidden="true"></span>{}</th><td role="cell" class="r num lead" data-label="Test {metric}, {unit}">{}</td><td role="cell" class="wide" data-label="Each seed, and mean ± standard deviation">{}</td><td role="cell" class="r num second" data-label="Validation, {unit}">{}</td><td role="cell" class="diff" data-label="Paired difference, {points}"><div>{}</div></td><td role="cell" class="r num" data-label="Seeds">{}</td><td role="cell" class="r num" data-label="{time}">{}</td><td role="cell" class="r num" data-label="Peak memory">{}</td></tr>"#,
                 i % 6,
                 escape(&run.name),
                 run.measure.summary(&run.test),
@@ -189,7 +190,7 @@ pub struct Line {
 }
 
 /// A row on a run, in its colour.
-pub fn run_line(at: usize, run: &Run, cells: Vec<String>) -> Line {
+pub fn run_line<T: Task>(at: usize, run: &Run<T>, cells: Vec<String>) -> Line {
     let name = format!(r#"<span class="key" aria-hidden="true"></span>{}"#, escape(&run.name));
     Line { name, class: format!("run-{}", at % 6), cells }
 }
@@ -222,18 +223,13 @@ pub fn cards(class: &str, caption: &str, first: &str, titles: &[&str], lines: &[
     out + "</tbody></table>\n"
 }
 
-/// What the time in the table is of.
-fn time_word(record: &RunRecord) -> &'static str {
-    if record.task == "trajectory" { "Time an epoch" } else { "Time a step" }
-}
-
 /// The first digits of a hash, enough to tell splits apart by eye.
 fn short(hash: &str) -> String {
     hash.chars().take(12).collect()
 }
 
 /// What the learning curves say, for those who cannot see them.
-pub fn curve_summary(runs: &[Run]) -> String {
+pub fn curve_summary<T: Task>(runs: &[Run<T>]) -> String {
     let mut out = String::new();
     for run in runs {
         let n = run.record.seeds.len() as f64;
@@ -251,13 +247,13 @@ pub fn curve_summary(runs: &[Run]) -> String {
 }
 
 /// Command, configuration and seeds of every run.
-pub fn reproduction(runs: &[Run]) -> String {
+pub fn reproduction<T: Task>(runs: &[Run<T>]) -> String {
     let mut out = String::new();
     for (i, run) in runs.iter().enumerate() {
         let r = run.record;
         let facts = [
             ("Finished", r.created.clone()),
-            ("Task", spelling(&r.task)),
+            ("Task", T::ABOUT.into()),
             ("Data", data_name(r)),
             (if r.split.is_empty() { "Fingerprint" } else { "Split hash" }, r.split_hash.clone()),
             ("Backbone", spelling(&r.backbone)),
@@ -292,7 +288,7 @@ fn code(text: &str, what: &str, name: &str) -> String {
     )
 }
 
-fn seed_table(run: &Run) -> String {
+fn seed_table<T: Task>(run: &Run<T>) -> String {
     let unit = run.measure.unit;
     let mut out = format!(
         r#"<h3>Seeds</h3><div class="scroll" tabindex="0" role="region" aria-label="Result of each seed"><table class="plain"><thead><tr><th scope="col" class="r">Seed</th><th scope="col" class="r">Validation, {unit}</th><th scope="col" class="r">Test, {unit}</th><th scope="col" class="r">Best epoch</th><th scope="col" class="r">Epochs</th><th scope="col" class="r">Seconds</th></tr></thead><tbody>"#,
@@ -302,8 +298,8 @@ fn seed_table(run: &Run) -> String {
             out,
             r#"<tr><th scope="row" class="r num">{}</th><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{:.1}</td></tr>"#,
             s.seed,
-            run.measure.number(s.valid),
-            run.measure.number(s.test),
+            run.measure.number(s.valid.value()),
+            run.measure.number(s.test.value()),
             s.best_epoch,
             s.epochs,
             s.seconds

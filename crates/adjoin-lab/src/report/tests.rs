@@ -1,44 +1,66 @@
 use super::*;
-use crate::record::{EpochRecord, GraphRecord, SeedRecord};
+use crate::{
+    graph::GraphRecord,
+    run::SeedRecord,
+    settings::Origins,
+    tasks::{
+        Node,
+        node::{NodeMetrics, Schema},
+    },
+    train::EpochRecord,
+};
 
 const EVIL: &str = "</script><script>alert(1)</script>{{data}}<!--\u{2028}\"'&";
 
-fn run(learner: &str, tests: &[f64]) -> RunRecord {
-    let seed = |(i, &test): (usize, &f64)| SeedRecord {
-        seed: i as u64,
-        valid: test - 0.01,
-        test,
+fn metrics(accuracy: f64) -> NodeMetrics {
+    NodeMetrics { accuracy, loss: 1.0 - accuracy }
+}
+
+/// A seed with the same number on validation and test data, whose curve has these losses and accuracies.
+pub(super) fn seed(seed: u64, accuracy: f64, curve: &[(f64, f64)]) -> SeedRecord<Node> {
+    let epoch = |(epoch, &(loss, valid)): (usize, &(f64, f64))| EpochRecord {
+        epoch,
+        loss,
+        train: Some(0.9),
+        valid: metrics(valid),
+        degrees: Vec::new(),
+    };
+    SeedRecord {
+        seed,
+        valid: metrics(accuracy - 0.01),
+        test: metrics(accuracy),
         best_epoch: 1,
-        epochs: 3,
+        epochs: curve.len(),
         seconds: 1.5,
-        curve: (0..3)
-            .map(|epoch| EpochRecord {
-                epoch,
-                loss: 1.0 / (epoch + 1) as f64,
-                train: 0.9,
-                valid: test - 0.02,
-                mean_degree: None,
-                std_degree: None,
-                degrees: Vec::new(),
-            })
-            .collect(),
+        curve: curve.iter().enumerate().map(epoch).collect(),
+    }
+}
+
+fn run(learner: &str, tests: &[f64]) -> RunRecord<Node> {
+    let of = |(at, &test): (usize, &f64)| {
+        let curve = [1.0, 0.5, 0.3].map(|loss| (loss, test - 0.02));
+        seed(at as u64, test, &curve)
     };
     RunRecord {
+        version: "0.0.0".into(),
         task: "node".into(),
         dataset: "cora".into(),
+        fingerprint: "fedcba9876543210".into(),
         split: "public".into(),
         split_hash: "0123456789abcdef".into(),
-        fingerprint: "fedcba9876543210".into(),
         backbone: "gcn".into(),
         learner: learner.into(),
         metric: "accuracy".into(),
         created: "2026-01-02T03:04:05Z".into(),
         command: "adjoin train --learner ".to_owned() + learner,
         config_toml: "hidden = 32\n".into(),
-        seeds: tests.iter().enumerate().map(seed).collect(),
+        origins: Origins::default(),
+        seeds: tests.iter().enumerate().map(of).collect(),
+        references: Vec::new(),
         ms_per_step: 3.2,
         peak_rss_bytes: 123_000_000,
-        graph: None,
+        fitted: Schema { classes: Vec::new(), columns: 0, names: Vec::new() },
+        exhibit: None,
     }
 }
 
@@ -114,6 +136,7 @@ fn runs_of_the_same_name_are_numbered() {
 fn names_cannot_break_out_of_their_place() {
     let mut bad = run("dgg", &[0.8, 0.81]);
     for field in [
+        &mut bad.version,
         &mut bad.task,
         &mut bad.dataset,
         &mut bad.split,
@@ -127,7 +150,7 @@ fn names_cannot_break_out_of_their_place() {
     ] {
         *field = EVIL.into();
     }
-    bad.graph = Some(graph(EVIL));
+    bad.exhibit = Some(graph(EVIL));
     let page = render(&[bad]).unwrap();
     assert_eq!(page.matches("<script").count(), 2, "the data and the program");
     assert_eq!(page.matches("</script").count(), 2);
@@ -143,7 +166,7 @@ fn names_cannot_break_out_of_their_place() {
 #[test]
 fn the_page_stands_alone() {
     let mut learned = run("dgg", &[0.8, 0.81]);
-    learned.graph = Some(graph("a"));
+    learned.exhibit = Some(graph("a"));
     let page = render(&[run("none", &[0.8, 0.81]), learned]).unwrap();
     for outside in ["src=", "http-equiv=\"refresh", "@import", "url(http", "fetch(", "href=\"http"]
     {
@@ -155,7 +178,7 @@ fn the_page_stands_alone() {
 
 #[test]
 fn errors_name_the_run() {
-    assert!(matches!(render(&[]), Err(ReportError::NoRuns)));
+    assert!(matches!(render::<Node>(&[]), Err(ReportError::NoRuns)));
     let message = render(&[run("dgg", &[])]).unwrap_err().to_string();
     assert!(message.contains("GCN with DGG has no finished seed"), "{message}");
     let message = render(&[run("dgg", &[f64::NAN])]).unwrap_err().to_string();
@@ -174,7 +197,7 @@ fn errors_name_the_run() {
         let mut bad = run("dgg", &[0.8]);
         let mut g = graph("a");
         damage(&mut g);
-        bad.graph = Some(g);
+        bad.exhibit = Some(g);
         let message = render(&[bad]).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     }
@@ -182,11 +205,11 @@ fn errors_name_the_run() {
 
 #[test]
 fn large_graphs_are_shown_in_part_and_the_page_says_so() {
-    let n = graph::ALL_NODES + 1;
+    let n = 20_001;
     let mut large = run("dgg", &[0.8, 0.81]);
     let pointers: Vec<u32> = (0..=n as u32).collect();
     let next: Vec<u32> = (0..n as u32).map(|i| (i + 1) % n as u32).collect();
-    large.graph = Some(GraphRecord {
+    large.exhibit = Some(GraphRecord {
         node_ids: (0..n).map(|i| i.to_string()).collect(),
         class_names: vec!["x".into()],
         labels: vec![Some(0); n],

@@ -74,7 +74,7 @@ pub fn count(n: usize, noun: &str) -> String {
 
 /// How a known name is usually spelt; others stay as they are.
 pub fn spelling(name: &str) -> String {
-    const KNOWN: [(&str, &str); 34] = [
+    const KNOWN: [(&str, &str); 31] = [
         ("cora", "Cora"),
         ("citeseer", "Citeseer"),
         ("pubmed", "Pubmed"),
@@ -106,20 +106,19 @@ pub fn spelling(name: &str) -> String {
         ("resgcn", "ResGCN"),
         ("shapes", "generated shapes"),
         ("modelnet40", "ModelNet40"),
-        ("points", "classification of point clouds"),
-        ("node", "node classification"),
-        ("trajectory", "trajectory prediction"),
     ];
     let known = KNOWN.iter().find(|k| k.0 == name);
     known.map_or_else(|| name.to_owned(), |k| k.1.to_owned())
 }
 
 /// `GCN alone`, `GCN with DGG`.
-pub fn run_name(task: &str, backbone: &str, learner: &str) -> String {
-    match (task, learner) {
-        ("trajectory", "none") => format!("{} with everybody joined", spelling(backbone)),
-        (_, "none") => format!("{} alone", spelling(backbone)),
-        _ => format!("{} with {}", spelling(backbone), spelling(learner)),
+pub fn run_name(backbone: &str, learner: &str) -> String {
+    let backbone = spelling(backbone);
+    match learner {
+        "none" => format!("{backbone} alone"),
+        "complete" => format!("{backbone} with everybody joined"),
+        "isolated" => format!("{backbone} with nobody joined"),
+        _ => format!("{backbone} with {}", spelling(learner)),
     }
 }
 

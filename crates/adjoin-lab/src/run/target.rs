@@ -1,7 +1,7 @@
 //! The folder that results go to: whether they may go there, and who is working on it.
 
-use super::{CONFIG, GUIDE, METRICS, PARTIAL, PLAN, RECORD, REPORT, read_plan};
-use crate::{Error, Result, files, plan::Layered, tensorboard};
+use super::folder::{CONFIG, METRICS, PARTIAL, PLAN, RECORD, REPORT, TEACHER, read_plan};
+use crate::{Error, Result, files, tensorboard};
 use std::{
     fs::{self, File, TryLockError},
     io::ErrorKind,
@@ -9,10 +9,9 @@ use std::{
 };
 
 /// Where a run goes when no folder is named: the first free `runs/DATASET-BACKBONE-LEARNERS[-N]`.
-pub fn default_target(dataset: &str, config: &impl Layered, learners: &[String]) -> PathBuf {
+pub fn default_target(dataset: &str, backbone: &str, learners: &[String]) -> PathBuf {
     let safe = |c: char| if c.is_alphanumeric() || "._".contains(c) { c } else { '_' };
     let dataset: String = dataset.chars().map(safe).collect();
-    let backbone = config.backbone_name();
     let name = format!("{dataset}-{backbone}-{}", learners.join("_"));
     let free = |path: &PathBuf| !path.exists() && !files::sibling(path, PARTIAL).exists();
     let numbered = (2..).map(|number| format!("{name}-{number}"));
@@ -67,10 +66,13 @@ fn stranger(folder: &Path, learners: &[String]) -> Result<Option<PathBuf>> {
         let path = entry.map_err(Error::file(folder))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let ours = match path.is_dir() {
-            true if name == GUIDE || learners.contains(&name) => match stranger(&path, &[])? {
-                None => true,
-                found => return Ok(found),
-            },
+            // Earlier versions called the folder of teachers `guide`.
+            true if [TEACHER, "guide"].contains(&name.as_str()) || learners.contains(&name) => {
+                match stranger(&path, &[])? {
+                    None => true,
+                    found => return Ok(found),
+                }
+            }
             true => false,
             false => {
                 [PLAN, CONFIG, RECORD, METRICS, REPORT].contains(&name.as_str())
@@ -109,13 +111,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("run");
         assert!(check(&run, false).is_ok());
-        fs::create_dir_all(run.join(GUIDE)).unwrap();
+        fs::create_dir_all(run.join(TEACHER)).unwrap();
         for name in [PLAN, RECORD, "seed-3.safetensors", "events.out.tfevents.17.adjoin"] {
             fs::write(run.join(name), "").unwrap();
         }
         assert!(check(&run, false).unwrap_err().to_string().contains("--overwrite"));
         assert!(check(&run, true).is_ok());
-        for name in ["notes.txt", "guide/notes.txt"] {
+        for name in ["notes.txt", "teacher/notes.txt"] {
             fs::write(run.join(name), "mine").unwrap();
             let error = check(&run, true).unwrap_err().to_string();
             assert!(error.contains("notes.txt, which is no part"), "{error}");

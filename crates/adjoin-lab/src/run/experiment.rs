@@ -1,0 +1,305 @@
+//! Several seeds of one configuration, and what came of them.
+
+use super::{
+    TEACHER,
+    observer::{Observer, SeedDone, Stage, Tick},
+    record::{RunRecord, SeedRecord},
+};
+use crate::{
+    Error, Result, clock,
+    settings::{Layers, to_toml},
+    task::{Column, Dataset, Metrics, Model, Settings, Task, Test, Validation},
+    train::{Best, EpochRecord, Shelf, Trainer, Visible, side_by_side, train},
+};
+use burn::tensor::Device;
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+/// Data, a configuration and seeds.
+pub struct Experiment<'a, T: Task> {
+    /// The data.
+    pub data: &'a T::Data,
+    /// Network, learner and training.
+    pub layers: &'a Layers<T::Config>,
+    /// Name of the learner in tables.
+    pub learner: &'a str,
+    /// The seeds.
+    pub seeds: &'a [u64],
+    /// Threads to use in all.
+    pub threads: usize,
+    /// Models that need not be trained once more to teach.
+    pub teachers: &'a Teachers<T>,
+    /// The command line.
+    pub command: &'a str,
+}
+
+/// What an experiment gives: the record, and the best model of every seed.
+pub struct Outcome<T: Task> {
+    /// Numbers and curves.
+    pub record: RunRecord<T>,
+    /// The best epoch of every seed, in the order of the seeds.
+    pub best: Vec<Best<T>>,
+}
+
+/// The data taken apart. Only an experiment has the test part.
+struct Parts<T: Task> {
+    device: Device,
+    fitted: T::Fitted,
+    context: T::Context,
+    training: T::Seen,
+    validation: Validation<T>,
+    test: Test<T>,
+}
+
+impl<T: Task> Parts<T> {
+    fn of(config: &T::Config, data: &T::Data) -> Result<Self> {
+        let device = Device::flex();
+        Ok(Self {
+            fitted: T::fit(config, data)?,
+            context: T::context(config, data, &device)?,
+            training: T::training(config, data, &device)?,
+            validation: Validation::of(config, data)?,
+            test: Test::of(config, data)?,
+            device,
+        })
+    }
+
+    fn visible(&self) -> Visible<'_, T> {
+        Visible {
+            fitted: &self.fitted,
+            context: &self.context,
+            training: &self.training,
+            validation: &self.validation,
+        }
+    }
+}
+
+struct SeedOutcome<T: Task> {
+    record: SeedRecord<T>,
+    best: Best<T>,
+    step_seconds: f64,
+}
+
+impl<T: Task> Experiment<'_, T> {
+    /// Runs all seeds, as many at once as there are threads; the result does not depend on how many.
+    ///
+    /// # Errors
+    /// The first error of any seed, or that the observer asked to stop.
+    pub fn run(&self, observer: &dyn Observer) -> Result<Outcome<T>> {
+        self.run_in(observer, None)
+    }
+
+    /// As [`run`](Self::run), with a checkpoint of every seed in a folder: from time to time, when it is
+    /// stopped, and at its end. A seed that has one there resumes from it.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and when a checkpoint cannot be written or used.
+    pub fn run_in(&self, observer: &dyn Observer, folder: Option<&Path>) -> Result<Outcome<T>> {
+        clock::forget_peak_memory();
+        let config = &self.layers.config;
+        config.check()?;
+        let parts = Parts::of(config, self.data)?;
+        let shelf = folder.map(|folder| Shelf {
+            folder,
+            dataset: self.data.fingerprint(),
+            split: self.data.split_hash(),
+            config,
+        });
+        let outcomes = side_by_side(self.seeds, self.threads, |&seed| {
+            self.run_seed(seed, &parts, observer, shelf.as_ref())
+        })?;
+        self.outcome(parts, outcomes)
+    }
+
+    fn run_seed(
+        &self,
+        seed: u64,
+        parts: &Parts<T>,
+        observer: &dyn Observer,
+        shelf: Option<&Shelf<T>>,
+    ) -> Result<SeedOutcome<T>> {
+        let config = &self.layers.config;
+        let mut trainer = Trainer::new(config, parts.visible(), seed, &parts.device)?;
+        let mut before = Duration::ZERO;
+        if let Some(teacher) = T::teacher(config) {
+            let (teacher, elapsed) = self.teacher(&teacher, seed, parts, observer, shelf)?;
+            let started = Instant::now();
+            trainer.take_teacher(&teacher, &|epoch, epochs| {
+                let message = "distilled MLP".into();
+                let stage = Stage::Distillation;
+                observer.tick(&Tick { seed, stage, epoch, epochs, message });
+            })?;
+            before = elapsed + started.elapsed();
+        }
+        let seen = |epoch: &EpochRecord<T>| {
+            observer.tick(&tick(seed, Stage::Training, epoch, config.train().epochs));
+        };
+        let history = train(&mut trainer, shelf, || observer.stop(), seen)?;
+        let best = trainer.best().cloned().ok_or_else(no_epochs)?;
+        // The only place where test data is looked at.
+        let test = best.model.evaluate(&parts.context, parts.test.held(), seed)?.metrics;
+        let record = SeedRecord {
+            seed,
+            valid: best.valid.clone(),
+            test,
+            best_epoch: best.epoch,
+            epochs: trainer.epoch(),
+            seconds: (before + history.elapsed).as_secs_f64(),
+            curve: history.curve,
+        };
+        observer.seed(&SeedDone {
+            seed,
+            valid: spoken(&record.valid),
+            best_epoch: record.best_epoch,
+            epochs: record.epochs,
+            seconds: record.seconds,
+        });
+        let step_seconds = trainer.step_time().as_secs_f64() / trainer.steps().max(1) as f64;
+        Ok(SeedOutcome { record, best, step_seconds })
+    }
+
+    /// A teacher of the same seed and the time it took: from those at hand, or trained now, its checkpoint in
+    /// a folder of its own.
+    fn teacher(
+        &self,
+        config: &T::Config,
+        seed: u64,
+        parts: &Parts<T>,
+        observer: &dyn Observer,
+        shelf: Option<&Shelf<T>>,
+    ) -> Result<(T::Model, Duration)> {
+        if let Some(found) = self.teachers.find(config, self.data, seed) {
+            return Ok(found);
+        }
+        let folder = shelf.map(|shelf| shelf.folder.join(TEACHER));
+        if let Some(folder) = &folder {
+            std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
+        }
+        let shelf = shelf.zip(folder.as_deref()).map(|(shelf, folder)| Shelf {
+            folder,
+            dataset: shelf.dataset.clone(),
+            split: shelf.split.clone(),
+            config,
+        });
+        let mut trainer = Trainer::new(config, parts.visible(), seed, &parts.device)?;
+        let seen = |epoch: &EpochRecord<T>| {
+            observer.tick(&tick(seed, Stage::Teacher, epoch, config.train().epochs));
+        };
+        let history = train(&mut trainer, shelf.as_ref(), || observer.stop(), seen)?;
+        let best = trainer.best().ok_or_else(no_epochs)?;
+        Ok((best.model.clone(), history.elapsed))
+    }
+
+    fn outcome(&self, parts: Parts<T>, outcomes: Vec<SeedOutcome<T>>) -> Result<Outcome<T>> {
+        let (config, data) = (&self.layers.config, self.data);
+        let count = outcomes.len().max(1) as f64;
+        let ms_per_step = 1e3 * outcomes.iter().map(|o| o.step_seconds).sum::<f64>() / count;
+        // The first seed stands for the run in drawings.
+        let exhibit = match (outcomes.first(), self.seeds.first()) {
+            (Some(first), Some(&seed)) => {
+                T::exhibit(config, data, &parts.context, &first.best.model, seed)?
+            }
+            _ => T::Exhibit::default(),
+        };
+        let first = self.seeds.first().copied().unwrap_or_default();
+        let (seeds, best) = outcomes.into_iter().map(|o| (o.record, o.best)).unzip();
+        let record = RunRecord {
+            version: env!("CARGO_PKG_VERSION").into(),
+            task: T::NAME.into(),
+            dataset: data.name().into(),
+            fingerprint: data.fingerprint(),
+            split: data.split(),
+            split_hash: data.split_hash(),
+            backbone: config.backbone(),
+            learner: self.learner.into(),
+            metric: T::metric(config),
+            created: clock::now_utc(),
+            command: self.command.into(),
+            config_toml: to_toml(config),
+            origins: self.layers.origins.clone(),
+            seeds,
+            references: T::references(config, data, first),
+            ms_per_step,
+            peak_rss_bytes: clock::peak_memory(),
+            fitted: parts.fitted,
+            exhibit,
+        };
+        Ok(Outcome { record, best })
+    }
+}
+
+fn tick<T: Task>(seed: u64, stage: Stage, epoch: &EpochRecord<T>, epochs: usize) -> Tick {
+    let degree = match &epoch.degrees[..] {
+        [] => String::new(),
+        [one] => format!(", k {:.1}", one.mean),
+        many => {
+            let mean = many.iter().map(|degree| degree.mean).sum::<f64>() / many.len() as f64;
+            format!(", k {mean:.1}")
+        }
+    };
+    let message = format!("loss {:.3}, validation {}{degree}", epoch.loss, spoken(&epoch.valid));
+    Tick { seed, stage, epoch: epoch.epoch, epochs, message }
+}
+
+/// The main number of some metrics with its unit.
+fn spoken<M: Metrics>(metrics: &M) -> String {
+    let Column { measure, .. } = M::COLUMNS[0];
+    format!("{} {}", measure.number(metrics.value()), measure.unit)
+}
+
+fn no_epochs() -> Error {
+    Error::Config { place: "train.epochs".into(), what: "must be at least 1".into() }
+}
+
+/// Models trained without a learned graph so far. A learner that wants a teacher of the same settings, data
+/// and seed takes it from here instead of training it once more; the weights are the same, to the bit.
+pub struct Teachers<T: Task> {
+    kept: Vec<Kept<T>>,
+}
+
+struct Kept<T: Task> {
+    config: T::Config,
+    fingerprint: String,
+    split: String,
+    seed: u64,
+    model: T::Model,
+    elapsed: Duration,
+}
+
+impl<T: Task> Default for Teachers<T> {
+    fn default() -> Self {
+        Self { kept: Vec::new() }
+    }
+}
+
+impl<T: Task> Teachers<T> {
+    /// Keeps the models of an experiment if they can teach.
+    pub fn keep(&mut self, config: &T::Config, outcome: &Outcome<T>) {
+        let Some(config) = T::as_teacher(config) else { return };
+        let record = &outcome.record;
+        for (seed, best) in record.seeds.iter().zip(&outcome.best) {
+            self.kept.push(Kept {
+                config: config.clone(),
+                fingerprint: record.fingerprint.clone(),
+                split: record.split_hash.clone(),
+                seed: seed.seed,
+                model: best.model.clone(),
+                elapsed: Duration::from_secs_f64(seed.seconds),
+            });
+        }
+    }
+
+    /// The model of these settings, data and seed, and the time its training took.
+    fn find(&self, config: &T::Config, data: &T::Data, seed: u64) -> Option<(T::Model, Duration)> {
+        // Hashes last: of large data they take a while.
+        let fits = |kept: &&Kept<T>| {
+            kept.seed == seed
+                && kept.config == *config
+                && kept.split == data.split_hash()
+                && kept.fingerprint == data.fingerprint()
+        };
+        self.kept.iter().find(fits).map(|kept| (kept.model.clone(), kept.elapsed))
+    }
+}

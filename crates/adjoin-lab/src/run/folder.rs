@@ -1,0 +1,406 @@
+//! The folder of a run: made beside its final place, named when it is complete.
+//!
+//! | file | what |
+//! |---|---|
+//! | `run.json` | the [`Plan`]: data, split, learners, seeds |
+//! | `config.toml` | the full configuration |
+//! | `record.json` | the [`RunRecord`]: numbers, curves, and what the page shows |
+//! | `metrics.jsonl` | one line per seed and epoch |
+//! | `seed-N.safetensors` | weights and training state of each seed ([`checkpoint`](crate::train::checkpoint)) |
+//! | `events.out.tfevents.*` | the curves for TensorBoard |
+//! | `report.html` | the page |
+//!
+//! With several learners there is one such folder for each below the common one, which holds the plan
+//! and the report that compares them. While training lasts the folder is called `NAME.partial`.
+
+use super::{
+    experiment::{Experiment, Teachers},
+    observer::Observer,
+    plan::Plan,
+    record::RunRecord,
+    target,
+};
+use crate::{
+    Error, Result, files,
+    settings::{Layers, Origins, to_toml},
+    task::{Metrics, Settings, Task},
+    tensorboard::{self, Point},
+    train::EpochRecord,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
+
+/// Folder of the teachers of a learner, in the folder of its run.
+pub(super) const TEACHER: &str = "teacher";
+pub(super) const PLAN: &str = "run.json";
+pub(super) const CONFIG: &str = "config.toml";
+/// Name of the file of a run's numbers.
+pub(crate) const RECORD: &str = "record.json";
+pub(super) const METRICS: &str = "metrics.jsonl";
+/// Name of the page in the folder of a run.
+pub const REPORT: &str = "report.html";
+pub(super) const PARTIAL: &str = ".partial";
+
+/// A run that is being made.
+#[derive(Debug)]
+pub struct RunFolder<T: Task> {
+    target: PathBuf,
+    work: PathBuf,
+    overwrite: bool,
+    plan: Plan,
+    configs: Vec<Layers<T::Config>>,
+    /// Held for as long as the folder is worked on.
+    _lock: Option<File>,
+}
+
+impl<T: Task> RunFolder<T> {
+    /// Makes the working folder of a new run.
+    ///
+    /// # Errors
+    /// If results are there already and `overwrite` is not set, or the folder cannot be made.
+    pub fn create(
+        target: &Path,
+        overwrite: bool,
+        plan: Plan,
+        configs: Vec<Layers<T::Config>>,
+    ) -> Result<Self> {
+        if target.file_name().is_none() {
+            let what = "is no name for a new folder: choose one with --out".into();
+            return Err(Error::Exists { path: target.into(), what });
+        }
+        let target = target::behind_links(target)?;
+        target::check(&target, overwrite)?;
+        let work = files::sibling(&target, PARTIAL);
+        if work.exists() {
+            if !overwrite {
+                let what = format!(
+                    "is an unfinished run: resume it with --resume {}, or start again with --overwrite",
+                    work.display()
+                );
+                return Err(Error::Exists { path: work, what });
+            }
+            target::check(&work, overwrite)?;
+            let _lock = target::lock(&work)?;
+            fs::remove_dir_all(&work).map_err(Error::file(&work))?;
+        }
+        let mut folder = Self { target, work, overwrite, plan, configs, _lock: None };
+        folder.write_plan().inspect_err(|_| folder.remove())?;
+        folder._lock = target::lock(&folder.work)?;
+        Ok(folder)
+    }
+
+    /// What is to be run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The configuration of each learner of the plan.
+    pub fn configs(&self) -> &[Layers<T::Config>] {
+        &self.configs
+    }
+
+    /// The folder while it is being made.
+    pub fn work(&self) -> &Path {
+        &self.work
+    }
+
+    /// Where the results of a learner will be.
+    pub fn result_of(&self, learner: &str) -> PathBuf {
+        part(&self.target, &self.plan, learner)
+    }
+
+    fn write_plan(&self) -> Result<()> {
+        for (learner, config) in self.plan.learners.iter().zip(&self.configs) {
+            let folder = self.part(learner);
+            fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+            files::write(&folder.join(CONFIG), to_toml(&config.config).as_bytes())?;
+            write_json(&folder.join(PLAN), &self.plan.only(learner))?;
+        }
+        // Last, because a folder with a plan is one that can be resumed.
+        write_json(&self.work.join(PLAN), &self.plan)
+    }
+
+    /// Gives the complete folder its name.
+    ///
+    /// # Errors
+    /// If something got in the way meanwhile; the results stay in the working folder.
+    pub fn publish(self) -> Result<PathBuf> {
+        target::check(&self.target, self.overwrite)?;
+        let aside = files::sibling(&self.target, &format!(".old-{}", std::process::id()));
+        let replaced = self.target.exists();
+        if replaced {
+            fs::rename(&self.target, &aside).map_err(Error::file(&self.target))?;
+        }
+        if let Err(error) = fs::rename(&self.work, &self.target) {
+            if replaced {
+                let _ = fs::rename(&aside, &self.target);
+            }
+            return Err(Error::file(&self.target)(error));
+        }
+        files::sync_folder(&self.target);
+        if replaced {
+            fs::remove_dir_all(&aside).map_err(Error::file(&aside))?;
+        }
+        Ok(self.target)
+    }
+
+    /// Opens a run that was stopped, by its final name or by that of the working folder.
+    ///
+    /// # Errors
+    /// If there is no such run, or results have its name and `overwrite` is not set.
+    pub fn reopen(path: &Path, overwrite: bool) -> Result<Self> {
+        let (target, work) = both_names(path);
+        if !work.join(PLAN).is_file() {
+            let what = match target.join(PLAN).is_file() {
+                true => "is complete: there is nothing to resume",
+                false => "holds no unfinished run",
+            };
+            return Err(Error::Format { path: path.into(), what: what.into() });
+        }
+        target::check(&target, overwrite)?;
+        let plan = read_plan(&work)?;
+        check_task::<T>(&plan, path)?;
+        let _lock = target::lock(&work)?;
+        let folder = |learner: &str| part(&work, &plan, learner);
+        let layers = |(learner, origins): (&String, &Origins)| {
+            let config = read_config::<T>(&folder(learner))?;
+            Ok(Layers { config, origins: origins.clone() })
+        };
+        let configs = plan.learners.iter().zip(&plan.origins).map(layers);
+        let configs = configs.collect::<Result<Vec<_>>>()?;
+        plan.learners.iter().for_each(|learner| files::remove_leftovers(&folder(learner)));
+        Ok(Self { target, work, overwrite, plan, configs, _lock })
+    }
+
+    /// What to type to resume the run.
+    pub fn resume_command(&self) -> String {
+        let overwrite = if self.overwrite { " --overwrite" } else { "" };
+        format!("adjoin train --resume {}{overwrite}", self.work.display())
+    }
+
+    /// After an error: removes the working folder unless it holds a checkpoint; says whether it does.
+    pub fn abandon(self) -> bool {
+        let is_checkpoint = |path: &Path| path.extension().is_some_and(|e| e == "safetensors");
+        let holds = |folder: PathBuf| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.into_iter().any(|entry| is_checkpoint(&entry.path()))
+        };
+        let mut folders = self.plan.learners.iter().map(|learner| self.part(learner));
+        let resumable = folders.any(|folder| holds(folder.join(TEACHER)) || holds(folder));
+        if !resumable {
+            self.remove();
+        }
+        resumable
+    }
+
+    /// The folder of a learner while it is being made.
+    fn part(&self, learner: &str) -> PathBuf {
+        part(&self.work, &self.plan, learner)
+    }
+
+    fn remove(&self) {
+        // What cannot be removed is refused, or replaced, by the next run.
+        let _ = fs::remove_dir_all(&self.work);
+    }
+
+    /// Trains every learner with every seed and writes all files; resumes where checkpoints are. `observe`
+    /// gives the observer of a learner, `page` the report on some records.
+    ///
+    /// # Errors
+    /// The first error of training or writing; checkpoints stay in the working folder.
+    pub fn execute<O: Observer>(
+        &self,
+        data: &T::Data,
+        threads: usize,
+        observe: impl Fn(&str) -> O,
+        page: impl Fn(&[RunRecord<T>]) -> Result<String>,
+    ) -> Result<Vec<RunRecord<T>>> {
+        let mut records = Vec::new();
+        let mut teachers = Teachers::default();
+        let Plan { learners, seeds, command, .. } = &self.plan;
+        for (learner, layers) in learners.iter().zip(&self.configs) {
+            let folder = self.part(learner);
+            let experiment =
+                Experiment { data, layers, learner, seeds, threads, teachers: &teachers, command };
+            let outcome = experiment.run_in(&observe(learner), Some(&folder))?;
+            teachers.keep(&layers.config, &outcome);
+            let page = page(std::slice::from_ref(&outcome.record))?;
+            write_results(&folder, &outcome.record, &page)?;
+            records.push(outcome.record);
+        }
+        if records.len() > 1 {
+            files::write(&self.work.join(REPORT), page(&records)?.as_bytes())?;
+        }
+        Ok(records)
+    }
+}
+
+/// The folder of a learner: below the common one when there are several.
+fn part(folder: &Path, plan: &Plan, learner: &str) -> PathBuf {
+    if plan.learners.len() == 1 { folder.into() } else { folder.join(learner) }
+}
+
+/// Writes what a learner leaves behind: metrics, one line per seed and epoch, of which nothing depends on
+/// time or test data; curves, the page, and the record.
+fn write_results<T: Task>(folder: &Path, record: &RunRecord<T>, page: &str) -> Result<()> {
+    let epochs = || {
+        let seeds = record.seeds.iter();
+        seeds.flat_map(|seed| seed.curve.iter().map(|epoch| Line { seed: seed.seed, epoch }))
+    };
+    files::write(&folder.join(METRICS), &json_lines(epochs())?)?;
+    tensorboard::write(folder, &epochs().map(|line| line.point()).collect::<Vec<_>>())?;
+    files::write(&folder.join(REPORT), page.as_bytes())?;
+    // Last: a folder with a record is complete.
+    write_json(&folder.join(RECORD), record)
+}
+
+/// A line of the metrics.
+#[derive(Serialize)]
+#[serde(bound(serialize = ""))]
+struct Line<'a, T: Task> {
+    seed: u64,
+    #[serde(flatten)]
+    epoch: &'a EpochRecord<T>,
+}
+
+impl<T: Task> Line<'_, T> {
+    fn point(&self) -> Point {
+        let epoch = self.epoch;
+        let mut values =
+            vec![("loss".to_string(), Some(epoch.loss)), ("train".into(), epoch.train)];
+        let valid = T::Metrics::COLUMNS.iter().zip(epoch.valid.values());
+        values.extend(valid.map(|(column, value)| (format!("valid_{}", column.key), Some(value))));
+        for (layer, degree) in epoch.degrees.iter().enumerate() {
+            let name = |what: &str| match epoch.degrees.len() {
+                1 => format!("{what}_degree"),
+                _ => format!("{what}_degree_{}", layer + 1),
+            };
+            values.push((name("mean"), Some(degree.mean)));
+            values.push((name("std"), Some(degree.std)));
+        }
+        Point { seed: self.seed, epoch: epoch.epoch, values }
+    }
+}
+
+/// Values as JSON, one a line.
+fn json_lines(values: impl Iterator<Item = impl Serialize>) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for value in values {
+        serde_json::to_writer(&mut out, &value)
+            .map_err(|error| Error::Format { path: METRICS.into(), what: error.to_string() })?;
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| Error::Format { path: path.into(), what: error.to_string() })?;
+    files::write(path, text.as_bytes())
+}
+
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = fs::read_to_string(path).map_err(Error::file(path))?;
+    serde_json::from_str(&text)
+        .map_err(|error| Error::Format { path: path.into(), what: error.to_string() })
+}
+
+fn read_config<T: Task>(folder: &Path) -> Result<T::Config> {
+    let path = folder.join(CONFIG);
+    let text = fs::read_to_string(&path).map_err(Error::file(&path))?;
+    T::Config::read(&path.display().to_string(), &text)
+}
+
+/// The final name of a run and that of its working folder, from either.
+fn both_names(path: &Path) -> (PathBuf, PathBuf) {
+    let text = path.as_os_str().to_string_lossy();
+    let bare = text.trim_end_matches('/');
+    let target = PathBuf::from(bare.strip_suffix(PARTIAL).unwrap_or(bare));
+    let work = files::sibling(&target, PARTIAL);
+    (target, work)
+}
+
+/// The task of a run, finished or not.
+///
+/// # Errors
+/// If there is no such run.
+pub fn task(path: &Path) -> Result<String> {
+    let (target, work) = both_names(path);
+    let folder = if work.join(PLAN).is_file() { work } else { target };
+    Ok(read_plan(&folder)?.task)
+}
+
+/// Records of a run, or of all learners of a common one.
+///
+/// # Errors
+/// If there is no complete run of the task.
+pub fn records<T: Task>(folder: &Path) -> Result<Vec<RunRecord<T>>> {
+    let plan = read_plan(folder)?;
+    check_task::<T>(&plan, folder)?;
+    plan.learners.iter().map(|learner| read_record(&part(folder, &plan, learner))).collect()
+}
+
+/// The record of a folder that holds one run.
+///
+/// # Errors
+/// If there is none, or several.
+pub fn record<T: Task>(folder: &Path) -> Result<RunRecord<T>> {
+    open_single::<T>(folder)?;
+    read_record::<T>(folder)
+}
+
+pub(super) fn read_record<T: Task>(folder: &Path) -> Result<RunRecord<T>> {
+    let path = folder.join(RECORD);
+    if path.is_file() {
+        return read_json(&path);
+    }
+    let what = "is not finished: there are no results in it yet".into();
+    Err(Error::Format { path: folder.into(), what })
+}
+
+/// Plan and configuration of a folder that holds one run.
+pub(super) fn open_single<T: Task>(folder: &Path) -> Result<(Plan, T::Config)> {
+    let plan = read_plan(folder)?;
+    check_task::<T>(&plan, folder)?;
+    if plan.learners.len() > 1 {
+        let parts: Vec<String> =
+            plan.learners.iter().map(|l| folder.join(l).display().to_string()).collect();
+        let what = format!("holds several runs: choose one of {}", parts.join(", "));
+        return Err(Error::Format { path: folder.into(), what });
+    }
+    Ok((plan, read_config::<T>(folder)?))
+}
+
+/// Refuses a seed that a run does not have.
+pub(super) fn check_seed(folder: &Path, seeds: &[u64], seed: u64) -> Result<()> {
+    if seeds.contains(&seed) {
+        return Ok(());
+    }
+    let what = format!("the run has no seed {seed}; it has {seeds:?}");
+    Err(Error::Config { place: folder.display().to_string(), what })
+}
+
+fn check_task<T: Task>(plan: &Plan, folder: &Path) -> Result<()> {
+    if plan.task == T::NAME {
+        return Ok(());
+    }
+    let what =
+        format!("is a run of --task {}; this is there for --task {} only", plan.task, T::NAME);
+    Err(Error::Format { path: folder.into(), what })
+}
+
+pub(super) fn read_plan(folder: &Path) -> Result<Plan> {
+    let path = folder.join(PLAN);
+    if path.is_file() {
+        return read_json(&path);
+    }
+    let (_, unfinished) = both_names(folder);
+    let what = match unfinished.join(PLAN).is_file() {
+        true => format!("is not finished: adjoin train --resume {}", unfinished.display()),
+        false => format!("is no folder of a run (there is no {PLAN} in it)"),
+    };
+    Err(Error::Format { path: folder.into(), what })
+}

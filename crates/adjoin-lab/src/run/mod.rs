@@ -1,0 +1,20 @@
+//! A run: what it is to do, its folder, its experiments and what they leave behind.
+
+mod experiment;
+mod folder;
+mod observer;
+mod plan;
+mod record;
+mod target;
+mod trained;
+
+pub use experiment::{Experiment, Outcome, Teachers};
+use folder::TEACHER;
+pub(crate) use folder::{RECORD, read_json, write_json};
+pub use folder::{REPORT, RunFolder, record, records, task};
+pub use observer::{Observer, SeedDone, Stage, Tick, Unobserved};
+pub(crate) use plan::kept;
+pub use plan::{Configured, Plan, Request, recipe_layers};
+pub use record::{RunRecord, SeedRecord, json, plain_of};
+pub use target::default_target;
+pub use trained::Trained;

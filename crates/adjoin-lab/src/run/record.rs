@@ -1,0 +1,186 @@
+//! What a finished run leaves behind.
+
+use crate::{
+    clock,
+    settings::Origins,
+    stats::{Paired, Summary, paired, summary},
+    task::{Degree, Metrics, Reference, Task},
+    train::EpochRecord,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One learner x backbone x dataset, trained with one or more seeds. `record.json` is this, and what
+/// `--json` prints is this without curves and exhibit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound(serialize = "", deserialize = ""))]
+pub struct RunRecord<T: Task> {
+    /// Version of the program.
+    pub version: String,
+    /// `node`, `trajectory` or `points`.
+    pub task: String,
+    /// Name of the dataset.
+    pub dataset: String,
+    /// Fingerprint of the dataset: two runs are comparable only when it is the same.
+    pub fingerprint: String,
+    /// Name of the split, such as `public` or `random:7`; empty where the data has only one.
+    pub split: String,
+    /// Hash of the split: two runs are comparable only when it is the same.
+    pub split_hash: String,
+    /// Name of the network.
+    pub backbone: String,
+    /// Name of the learner.
+    pub learner: String,
+    /// What runs are compared by.
+    pub metric: String,
+    /// When the run ended, RFC 3339 in UTC.
+    pub created: String,
+    /// The command line that makes this run again.
+    pub command: String,
+    /// The full configuration, defaults included.
+    pub config_toml: String,
+    /// Where each value of the configuration came from; what is absent is built in.
+    pub origins: Origins,
+    /// What each seed gave.
+    pub seeds: Vec<SeedRecord<T>>,
+    /// Predictions that need no training, on the same test data.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference<T>>,
+    /// Mean wall-clock time of one training step, in milliseconds.
+    pub ms_per_step: f64,
+    /// Largest resident memory of the process during the run, in bytes; what earlier learners of the same
+    /// command left in the hands of the allocator is in it.
+    pub peak_rss_bytes: u64,
+    /// What a model takes from its training data and needs when that is not there.
+    pub fitted: T::Fitted,
+    /// What a page shows, of the first seed.
+    #[serde(default)]
+    pub exhibit: T::Exhibit,
+}
+
+/// One seed of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound(serialize = "", deserialize = ""))]
+pub struct SeedRecord<T: Task> {
+    /// The seed.
+    pub seed: u64,
+    /// Validation at the best epoch.
+    pub valid: T::Metrics,
+    /// Test data, read once, at the best validation epoch.
+    pub test: T::Metrics,
+    /// The epoch that validation chose, from 1.
+    pub best_epoch: usize,
+    /// Epochs trained before stopping.
+    pub epochs: usize,
+    /// Wall-clock time of the seed.
+    pub seconds: f64,
+    /// Every epoch, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<EpochRecord<T>>,
+}
+
+impl<T: Task> RunRecord<T> {
+    /// One number of the test metrics over the seeds; `None` without seeds.
+    pub fn test(&self, column: usize) -> Option<Summary> {
+        summary(&self.tests(column))
+    }
+
+    /// One number of the validation metrics at the best epoch over the seeds; `None` without seeds.
+    pub fn valid(&self, column: usize) -> Option<Summary> {
+        let value = |seed: &SeedRecord<T>| seed.valid.values()[column];
+        summary(&self.seeds.iter().map(value).collect::<Vec<_>>())
+    }
+
+    /// One number of the test metrics of every seed.
+    pub fn tests(&self, column: usize) -> Vec<f64> {
+        self.seeds.iter().map(|seed| seed.test.values()[column]).collect()
+    }
+
+    /// One number of the test metrics of this run minus that of `other`, seed by seed; `None` when no seed
+    /// is shared.
+    pub fn paired_with(&self, other: &Self, column: usize) -> Option<Paired> {
+        let same = |seed: u64| other.seeds.iter().find(|found| found.seed == seed);
+        let pair = |seed: &SeedRecord<T>| {
+            let of = |seed: &SeedRecord<T>| seed.test.values()[column];
+            Some((of(seed), of(same(seed.seed)?)))
+        };
+        paired(&self.seeds.iter().filter_map(pair).collect::<Vec<_>>())
+    }
+
+    /// Neighbours in every layer at the best epoch, averaged over the seeds; empty where none are learned.
+    pub fn degrees(&self) -> Vec<Degree> {
+        let best = |seed: &SeedRecord<T>| {
+            let at = seed.curve.iter().find(|epoch| epoch.epoch == seed.best_epoch);
+            at.map(|epoch| epoch.degrees.clone()).unwrap_or_default()
+        };
+        let seeds: Vec<Vec<Degree>> = self.seeds.iter().map(best).collect();
+        let layers = seeds.iter().map(Vec::len).min().unwrap_or(0);
+        let share = 1.0 / seeds.len().max(1) as f64;
+        let layer = |at: usize| {
+            let sum = |pick: fn(&Degree) -> f64| {
+                seeds.iter().map(|seed| pick(&seed[at])).sum::<f64>() * share
+            };
+            Degree { mean: sum(|degree| degree.mean), std: sum(|degree| degree.std) }
+        };
+        (0..layers).map(layer).collect()
+    }
+
+    /// The record without what only a page needs.
+    pub fn brief(&self) -> Value {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        let (key, fitted) = ("exhibit", "fitted");
+        if let Some(record) = value.as_object_mut() {
+            record.remove(key);
+            record.remove(fitted);
+            for seed in record.get_mut("seeds").and_then(Value::as_array_mut).into_iter().flatten()
+            {
+                seed.as_object_mut().map(|seed| seed.remove("curve"));
+            }
+        }
+        value
+    }
+}
+
+/// Several runs as one JSON object: the records, and each against the plain one.
+pub fn json<T: Task>(records: &[RunRecord<T>], outs: &[String]) -> Value {
+    let plain = plain_of(records);
+    let run = |(record, out): (&RunRecord<T>, &String)| {
+        let mut value = record.brief();
+        if let Some(fields) = value.as_object_mut() {
+            let columns = T::Metrics::COLUMNS.iter().enumerate();
+            let summaries = |pick: &dyn Fn(usize) -> Option<Summary>| {
+                let one = |(at, column): (usize, &crate::task::Column)| {
+                    (column.key.to_string(), serde_json::to_value(pick(at)).unwrap_or_default())
+                };
+                Value::Object(columns.clone().map(one).collect())
+            };
+            fields.insert("valid".into(), summaries(&|at| record.valid(at)));
+            fields.insert("test".into(), summaries(&|at| record.test(at)));
+            fields.insert("out".into(), out.clone().into());
+        }
+        value
+    };
+    let difference = |record: &RunRecord<T>| {
+        let plain = plain.filter(|plain| plain.learner != record.learner)?;
+        let paired = record.paired_with(plain, 0)?;
+        Some(serde_json::json!({
+            "learner": record.learner,
+            "minus": plain.learner,
+            "metric": T::Metrics::COLUMNS[0].key,
+            "difference": paired.difference,
+            "p": paired.p,
+        }))
+    };
+    serde_json::json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "created": clock::now_utc(),
+        "task": T::NAME,
+        "runs": records.iter().zip(outs).map(run).collect::<Vec<_>>(),
+        "differences": records.iter().filter_map(difference).collect::<Vec<_>>(),
+    })
+}
+
+/// The run that others are compared with: the plain learner, else the first.
+pub fn plain_of<T: Task>(records: &[RunRecord<T>]) -> Option<&RunRecord<T>> {
+    records.iter().find(|record| record.learner == T::PLAIN).or(records.first())
+}

@@ -1,0 +1,171 @@
+//! One table on top of a configuration. Works for any configuration that can be written as TOML.
+
+use crate::{Error, Result};
+use serde::{Serialize, de::DeserializeOwned};
+use strsim::levenshtein;
+
+/// Reads a configuration, the values of `base` standing in for what the text leaves out.
+///
+/// # Errors
+/// Says which key is unknown, with the nearest known one, or which value does not fit.
+pub fn from_toml<C: Serialize + DeserializeOwned>(place: &str, text: &str, base: &C) -> Result<C> {
+    let table: toml::Table = text
+        .parse()
+        .map_err(|e: toml::de::Error| Error::Config { place: place.into(), what: e.to_string() })?;
+    overlaid(base, place, table).map_err(|error| match error {
+        Error::Config { place, what } => {
+            match what.split('`').nth(1).and_then(|k| line_of(text, k)) {
+                Some(line) => Error::Config { place: format!("{place}, line {line}"), what },
+                None => Error::Config { place, what },
+            }
+        }
+        other => other,
+    })
+}
+
+/// The first line of a text that sets a key or opens its table, counted from 1.
+fn line_of(text: &str, key: &str) -> Option<usize> {
+    let names = |line: &str| {
+        let line = line.trim_start_matches(['[', ' ', '\t']);
+        let name = line.split(['=', ']']).next().unwrap_or_default();
+        name.split('.').any(|part| part.trim() == key)
+    };
+    text.lines().position(names).map(|at| at + 1)
+}
+
+/// A `key=value` as a table with one leaf, e.g. `train.epochs=100`.
+///
+/// # Errors
+/// If it does not look like that.
+pub(super) fn parse_setting(setting: &str) -> Result<toml::Table> {
+    let Some((key, value)) = setting.split_once('=') else {
+        let what = "a setting looks like key=value, e.g. train.epochs=100".into();
+        return Err(Error::Config { place: format!("--set {setting}"), what });
+    };
+    // A bare word is a string: quotes are optional on the command line.
+    let parsed = format!("v = {value}").parse::<toml::Table>();
+    let value = match parsed.ok().and_then(|mut table| table.remove("v")) {
+        Some(value) => value,
+        None => toml::Value::String(value.to_string()),
+    };
+    let nest = |inner: toml::Value, part: &str| {
+        toml::Value::Table(toml::Table::from_iter([(part.to_string(), inner)]))
+    };
+    match key.trim().rsplit('.').fold(value, nest) {
+        toml::Value::Table(table) => Ok(table),
+        _ => Ok(toml::Table::new()),
+    }
+}
+
+/// The configuration with one `key=value` on top.
+///
+/// # Errors
+/// As [`from_toml`].
+pub fn with_setting<C: Serialize + DeserializeOwned>(base: &C, setting: &str) -> Result<C> {
+    overlaid(base, &format!("--set {setting}"), parse_setting(setting)?)
+}
+
+/// The full configuration as a file that can be edited and given back.
+pub fn to_toml(config: &impl Serialize) -> String {
+    toml::to_string_pretty(config).unwrap_or_else(|e| format!("# not writable: {e}\n"))
+}
+
+/// A configuration with a table on top.
+///
+/// # Errors
+/// As [`from_toml`].
+pub(super) fn overlaid<C: Serialize + DeserializeOwned>(
+    config: &C,
+    place: &str,
+    over: toml::Table,
+) -> Result<C> {
+    let error = |what: String| Error::Config { place: place.into(), what };
+    let base = toml::Table::try_from(config).map_err(|e| error(e.to_string()))?;
+    let merged = overlay(base.clone(), over);
+    merged.try_into().map_err(|e: toml::de::Error| error(suggest(e.message(), &base)))
+}
+
+/// Tables are joined key by key; anything else in `over` wins.
+fn overlay(mut base: toml::Table, over: toml::Table) -> toml::Table {
+    for (key, value) in over {
+        match (base.remove(&key), value) {
+            // One key of its own is the name of a choice, such as a learner or a rule: naming another one
+            // replaces its settings instead of mixing the two.
+            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => {
+                let another = old.len() == 1 && !new.keys().all(|name| old.contains_key(name));
+                base.insert(key, if another { new } else { overlay(old, new) }.into());
+            }
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+    base
+}
+
+/// Adds "did you mean" to a message about an unknown name: a known one that is written alike, or the same
+/// one in a table of the configuration.
+fn suggest(message: &str, base: &toml::Table) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let unknown_name =
+        ["unknown field", "unknown variant"].iter().any(|start| message.starts_with(start));
+    let Some(unknown) = quoted.next().filter(|_| unknown_name) else {
+        return message.to_string();
+    };
+    let alike = |known: &&str| levenshtein(unknown, known) <= unknown.len().div_ceil(2);
+    let near = quoted.filter(alike).min_by_key(|known| levenshtein(unknown, known));
+    let inside = || base.iter().find_map(|(key, value)| inside(key, value, unknown));
+    match near.map(str::to_string).or_else(inside) {
+        Some(near) => format!("{message}; did you mean `{near}`?"),
+        None => message.to_string(),
+    }
+}
+
+/// The full key of a name somewhere below a key.
+fn inside(key: &str, value: &toml::Value, name: &str) -> Option<String> {
+    let table = value.as_table()?;
+    match table.contains_key(name) {
+        true => Some(format!("{key}.{name}")),
+        false => {
+            let mut parts = table.iter();
+            parts.find_map(|(next, value)| inside(&format!("{key}.{next}"), value, name))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{Schedule, TrainConfig};
+
+    #[test]
+    fn settings_override_files_and_files_override_defaults() {
+        let text = "epochs = 7\nrate = 0.5\nschedule = { step = { at = 3, by = 0.5 } }\n";
+        let config = from_toml("x.toml", text, &TrainConfig::default()).unwrap();
+        let config = with_setting(&config, "rate=0.25").unwrap();
+        let config = with_setting(&config, "schedule.step.at=4").unwrap();
+        assert_eq!((config.epochs, config.rate), (7, 0.25));
+        assert_eq!(config.schedule, Schedule::Step { at: 4, by: 0.5 });
+        let again = from_toml("again", &to_toml(&config), &TrainConfig::default()).unwrap();
+        assert_eq!(again, config);
+        // Another choice replaces the settings of the one before.
+        let other = with_setting(&config, "schedule.cosine=0.1").unwrap();
+        assert_eq!(other.schedule, Schedule::Cosine(0.1));
+        assert_eq!(
+            with_setting(&config, "schedule=constant").unwrap().schedule,
+            Schedule::Constant
+        );
+    }
+
+    #[test]
+    fn unknown_keys_are_errors_with_a_suggestion() {
+        let base = TrainConfig::default();
+        let wrong = with_setting(&base, "epoch=3").unwrap_err().to_string();
+        assert!(wrong.contains("did you mean `epochs`"), "{wrong}");
+        let text = "rate = 0.1\nepoch = 3\n";
+        let wrong = from_toml("mine.toml", text, &base).unwrap_err().to_string();
+        assert!(wrong.starts_with("mine.toml, line 2: "), "{wrong}");
+        let wrong = with_setting(&base, "nonsense").unwrap_err().to_string();
+        assert!(wrong.contains("key=value"), "{wrong}");
+    }
+}

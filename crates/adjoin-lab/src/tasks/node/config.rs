@@ -1,0 +1,207 @@
+//! Settings of node classification.
+
+use crate::{
+    Error, Result,
+    settings::{TrainConfig, not_negative, share},
+    task::Settings,
+};
+use adjoin::{
+    conv::BackboneConfig,
+    learner::{DropEdgeConfig, LearnerConfig},
+};
+use serde::{Deserialize, Serialize};
+
+/// Everything that decides a run, but the data and the seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NodeConfig {
+    /// The network.
+    pub backbone: BackboneConfig,
+    /// The learner of its graph.
+    pub learner: LearnerConfig,
+    /// How features are prepared.
+    pub features: FeatureConfig,
+    /// The teacher, the same network trained on the given graph before.
+    pub teacher: TeacherConfig,
+    /// Graphs of a step.
+    pub draws: DrawConfig,
+    /// Losses on the learned graph.
+    pub graph_loss: GraphLossConfig,
+    /// How it is trained.
+    pub train: TrainConfig,
+}
+
+/// How features are prepared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FeatureConfig {
+    /// Rows are scaled to sum 1.
+    pub row_normalise: bool,
+}
+
+/// How a teacher is used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TeacherConfig {
+    /// Whether the network starts from the teacher's weights instead of from scratch.
+    pub resume: bool,
+    /// What `train.rate` is multiplied by then: less than 1 stays close to the teacher.
+    pub rate: f64,
+    /// Share of the edges left out of every step in which the teacher is trained (DropEdge); 0 for the whole
+    /// graph.
+    pub drop: f64,
+    /// Whether a learner looks at the class probabilities of an MLP without edges, distilled from the teacher,
+    /// instead of at those of the teacher.
+    pub distil: bool,
+    /// How confident these probabilities are made: the mean of the largest one of a node, below 1. 0 for as
+    /// they are.
+    pub confidence: f64,
+}
+
+/// Graphs of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DrawConfig {
+    /// Graphs drawn in every step.
+    pub samples: usize,
+    /// Weight of the consistency of predictions over the draws.
+    pub consistency: f64,
+    /// Sharpening of the consistent target.
+    pub temperature: f64,
+}
+
+/// Losses on the learned graph.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GraphLossConfig {
+    /// Weight of the intermediate loss at the start (DGG*).
+    pub intermediate: f64,
+    /// Epoch at which the intermediate loss has faded away.
+    pub intermediate_until: usize,
+    /// Weight of the sum of leading singular values.
+    pub low_rank: f64,
+    /// How many singular values.
+    pub rank: usize,
+    /// Weight of the mean degree.
+    pub sparsity: f64,
+}
+
+impl Default for NodeConfig {
+    fn default() -> Self {
+        Self {
+            backbone: BackboneConfig::default(),
+            learner: LearnerConfig::None,
+            features: FeatureConfig::default(),
+            teacher: TeacherConfig::default(),
+            draws: DrawConfig::default(),
+            graph_loss: GraphLossConfig::default(),
+            train: TrainConfig::default(),
+        }
+    }
+}
+
+impl Default for FeatureConfig {
+    fn default() -> Self {
+        Self { row_normalise: true }
+    }
+}
+
+impl Default for TeacherConfig {
+    fn default() -> Self {
+        Self { resume: false, rate: 1.0, drop: 0.0, distil: false, confidence: 0.0 }
+    }
+}
+
+impl Default for DrawConfig {
+    fn default() -> Self {
+        Self { samples: 1, consistency: 0.0, temperature: 0.5 }
+    }
+}
+
+impl Default for GraphLossConfig {
+    fn default() -> Self {
+        let (intermediate_until, rank) = (150, 8);
+        Self { intermediate: 0.0, intermediate_until, low_rank: 0.0, rank, sparsity: 0.0 }
+    }
+}
+
+impl Settings for NodeConfig {
+    const BACKBONE_KEY: &'static str = "backbone";
+    const LEARNER_KEYS: &'static [&'static str] = &["learner"];
+
+    fn train(&self) -> &TrainConfig {
+        &self.train
+    }
+
+    fn train_mut(&mut self) -> &mut TrainConfig {
+        &mut self.train
+    }
+
+    fn backbone(&self) -> String {
+        self.backbone.name().into()
+    }
+
+    fn learner(&self) -> String {
+        self.learner.kind().into()
+    }
+
+    fn keep_backbone(&mut self, of: &Self) {
+        self.backbone = of.backbone.clone();
+    }
+
+    fn keep_learner(&mut self, of: &Self) {
+        self.learner = of.learner.clone();
+    }
+
+    fn check(&self) -> Result<()> {
+        self.train.check()?;
+        if self.draws.samples == 0 {
+            let what = "must be at least 1".into();
+            return Err(Error::Config { place: "draws.samples".into(), what });
+        }
+        share("teacher", "drop", self.teacher.drop)?;
+        share("teacher", "confidence", self.teacher.confidence)?;
+        let (draws, loss) = (&self.draws, &self.graph_loss);
+        for (table, name, value) in [
+            ("teacher", "rate", self.teacher.rate),
+            ("draws", "consistency", draws.consistency),
+            ("graph_loss", "intermediate", loss.intermediate),
+            ("graph_loss", "low_rank", loss.low_rank),
+            ("graph_loss", "sparsity", loss.sparsity),
+        ] {
+            not_negative(table, name, value)?;
+        }
+        Ok(())
+    }
+}
+
+impl NodeConfig {
+    /// Whether a teacher is trained first.
+    pub fn wants_teacher(&self) -> bool {
+        self.teacher.resume || self.learner.wants_probabilities()
+    }
+
+    /// The configuration of that teacher.
+    pub(super) fn of_teacher(&self) -> Self {
+        let learner = match self.teacher.drop {
+            drop if drop > 0.0 => LearnerConfig::DropEdge(DropEdgeConfig { drop }),
+            _ => LearnerConfig::None,
+        };
+        Self { learner, ..self.clone() }.without_learner_settings()
+    }
+
+    /// The same, with settings that mean nothing without a learned graph as they are by default, so that networks
+    /// trained alike have the same.
+    pub(super) fn without_learner_settings(&self) -> Self {
+        let unused = TrainConfig::default();
+        let train = TrainConfig {
+            learner_rate: unused.learner_rate,
+            learner_decay: unused.learner_decay,
+            learner_start: unused.learner_start,
+            reinforce: unused.reinforce,
+            ..self.train.clone()
+        };
+        let (teacher, graph_loss) = (TeacherConfig::default(), GraphLossConfig::default());
+        Self { teacher, graph_loss, train, ..self.clone() }
+    }
+}

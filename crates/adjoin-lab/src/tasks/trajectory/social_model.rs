@@ -1,0 +1,229 @@
+//! A learner and Social-STGCNN, joined.
+
+use super::{
+    Forecast, Forecaster, GENERATOR_FEATURES, InputGraph, Likelihood, Sampling, SceneBatch,
+    SocialStgcnn, SocialStgcnnConfig, TrajectoryConfig, gaussian, kernel_graph,
+    learners::{learner, needs_one_graph},
+    negative_log_likelihood, position_negative_log_likelihood,
+};
+use crate::{Error, Result};
+use adjoin::{
+    Adjacency, CandidateRule, Candidates, Csr, EdgeScores, GraphInput, GraphLearner, Key,
+    LearnedGraph, Pass, Prepared, learner::AnyLearner, loss::reinforce,
+};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor, TensorData},
+};
+
+/// Candidate pairs of all frames of a batch are listed up to this many.
+const MOST_PAIRS: usize = 50_000_000;
+
+/// More layers than anybody needs, and fewer than fill the memory.
+const MOST_EXTRAPOLATORS: usize = 1000;
+
+/// A graph learner and the network that uses its graph, one graph per frame.
+///
+/// Gradients reach the learner through the weights of its edges, in the one product with the graph;
+/// DGM, whose weights are constants, learns from the REINFORCE loss. Evaluation uses the one graph
+/// without noise.
+#[derive(Module, Debug)]
+pub struct SocialModel {
+    /// Makes the graph.
+    pub learner: AnyLearner,
+    /// Predicts.
+    pub network: SocialStgcnn,
+    #[module(skip)]
+    graph: InputGraph,
+    #[module(skip)]
+    likelihood: Likelihood,
+    #[module(skip)]
+    sampling: Sampling,
+    relative: bool,
+    reinforce: f64,
+}
+
+impl SocialModel {
+    /// A fresh model; every seed is its own.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn new(
+        config: &TrajectoryConfig,
+        network: &SocialStgcnnConfig,
+        [observed, predicted]: [usize; 2],
+        seed: u64,
+        device: &Device,
+    ) -> Result<Self> {
+        if observed == 0 || predicted == 0 {
+            let what = "a trajectory needs at least one observed and one predicted step".into();
+            return Err(Error::Config { place: "trajectory".into(), what });
+        }
+        let SocialStgcnnConfig { extrapolators, norm_momentum, .. } = *network;
+        if extrapolators > MOST_EXTRAPOLATORS || !(0.0..=1.0).contains(&norm_momentum) {
+            let what = format!(
+                "extrapolators must be at most {MOST_EXTRAPOLATORS}, norm_momentum from 0 to 1"
+            );
+            return Err(Error::Config { place: "network".into(), what });
+        }
+        let key = Key::new(seed).child(0x7247);
+        let learner = learner(&config.learner, GENERATOR_FEATURES, key.child(1), device)?;
+        needs_one_graph(&learner, 0)?;
+        Ok(Self {
+            learner,
+            network: network.init([observed, predicted], key.child(2), device)?,
+            graph: config.graph,
+            likelihood: network.likelihood,
+            sampling: network.sampling,
+            relative: network.relative,
+            reinforce: config.train.reinforce,
+        })
+    }
+
+    /// The graph of every observed frame.
+    ///
+    /// # Errors
+    /// If batch and learner do not fit.
+    pub fn learn(&self, batch: &SceneBatch, pass: Pass) -> Result<LearnedGraph> {
+        let graph = match self.graph {
+            InputGraph::Complete => None,
+            InputGraph::Kernel => Some(kernel_graph(batch)?),
+            InputGraph::Isolated => {
+                let options = (&batch.steps.device(), batch.steps.dtype());
+                Some(Adjacency::unweighted(Csr::empty(batch.nodes(), batch.nodes()), options))
+            }
+        };
+        let input = GraphInput::new(&batch.features, graph.as_ref(), &batch.frames);
+        let complete = self.learner.candidate_rule().is_some_and(CandidateRule::is_complete);
+        if !complete {
+            return Ok(self.learner.learn(&input, pass)?);
+        }
+        // Frames are small: listing their pairs is faster than streaming over them.
+        let pairs = Candidates::Complete(batch.frames.clone()).to_pairs(MOST_PAIRS)?;
+        let prepared =
+            Prepared { candidates: Some(Candidates::Pairs(pairs)), ..Prepared::default() };
+        Ok(self.learner.learn(&input.with_prepared(&prepared), pass)?)
+    }
+
+    /// Parameters of the distribution of every step, `[agents, 5 predicted]`.
+    ///
+    /// # Errors
+    /// If batch and model do not fit.
+    pub fn forward(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<2>> {
+        Ok(self.predict(batch, pass)?.0)
+    }
+
+    /// The same with the scores of the edges, if the learner has any.
+    fn predict(&self, batch: &SceneBatch, pass: Pass) -> Result<(Tensor<2>, Option<EdgeScores>)> {
+        let (spread, scores) = match &batch.constants {
+            Some(spread) => (spread.clone(), None),
+            None => {
+                let graph = self.learn(batch, pass.child(1))?;
+                (self.network.spread(batch, &graph.adjacency)?, graph.scores)
+            }
+        };
+        let parameters = self.network.predict(batch, spread, pass.child(2))?;
+        let parameters = match self.relative {
+            true => parameters + carried_on(batch),
+            false => parameters,
+        };
+        Ok((parameters, scores))
+    }
+}
+
+impl Forecaster for SocialModel {
+    fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>> {
+        let parameters = self.forward(batch, Pass::evaluate())?.into_data().convert::<f32>();
+        let parameters: Vec<f32> = parameters.iter::<f32>().collect();
+        let (steps, width) = (batch.predicted, gaussian::PARAMETERS * batch.predicted);
+        let of_scene = |(at, range): (usize, std::ops::Range<usize>)| {
+            let rows = &parameters[range.start * width..range.end * width];
+            gaussian::forecast(
+                rows,
+                &batch.origins[range],
+                steps,
+                samples,
+                self.sampling,
+                key.child(at as u64),
+            )
+        };
+        Ok(batch.scenes.ranges().enumerate().map(of_scene).collect())
+    }
+
+    fn graphs(&self, batch: &SceneBatch) -> Result<LearnedGraph> {
+        self.learn(batch, Pass::evaluate().child(1))
+    }
+
+    fn published_graphs(&self, batch: &SceneBatch) -> Result<Adjacency> {
+        kernel_graph(batch)
+    }
+}
+
+impl SocialModel {
+    /// The loss of a batch, every scene counting the same, `[1]`.
+    ///
+    /// # Errors
+    /// If batch and network do not fit.
+    pub fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
+        let rewarded = pass.has_noise() && self.reinforce > 0.0 && self.learner.is_rewarded();
+        let (parameters, scores) = self.predict(batch, pass)?;
+        let likelihood = match self.likelihood {
+            Likelihood::Steps => negative_log_likelihood,
+            Likelihood::Positions => position_negative_log_likelihood,
+        };
+        let losses = likelihood(&parameters, &batch.targets);
+        let loss = (losses.clone() * batch.shares.clone()).sum();
+        match scores.filter(|_| rewarded) {
+            Some(scores) => {
+                let nodes: Vec<u32> = (0..batch.nodes() as u32).collect();
+                let advantages = advantages(batch, &losses);
+                Ok(loss + reinforce(&scores, &nodes, &advantages)? * self.reinforce)
+            }
+            None => Ok(loss),
+        }
+    }
+
+    /// What it makes of every observed node, in agent order, `[nodes, width]`, if that stays the same whatever
+    /// is learned: without a learner the graph is a constant, and so is what it makes of the steps. Training
+    /// asks once for every scene, and hands it back with every batch, as [`SceneBatch::constants`].
+    ///
+    /// # Errors
+    /// If batch and network do not fit.
+    pub fn constants(&self, batch: &SceneBatch) -> Result<Option<Tensor<2>>> {
+        if !self.learner.hands_on() {
+            return Ok(None);
+        }
+        let graph = self.learn(batch, Pass::evaluate())?;
+        Ok(Some(self.network.spread(batch, &graph.adjacency)?))
+    }
+}
+
+/// The parameters of everybody going on as in the last observed step: it is the mean of every predicted
+/// one, `[agents, 5 predicted]`.
+fn carried_on(batch: &SceneBatch) -> Tensor<2> {
+    let (steps, width) = (batch.predicted, gaussian::PARAMETERS * batch.predicted);
+    let of_axis = |axis: usize, at: usize| f64::from(u8::from(at / steps == axis));
+    let places: Vec<f64> = (0..2 * width).map(|at| of_axis(at / width, at % width)).collect();
+    let last = batch.last_steps.clone();
+    let places = TensorData::new(places, [2, width]);
+    last.clone().matmul(Tensor::from_data(places, (&last.device(), last.dtype())))
+}
+
+/// What hard graphs are rewarded with: by how much an agent was better predicted than the average agent
+/// of the batch, in units of the standard deviation. All observed frames of an agent share it.
+fn advantages(batch: &SceneBatch, losses: &Tensor<2>) -> Vec<f64> {
+    let per_agent = losses.to_data().convert::<f64>();
+    let per_agent: Vec<f64> = per_agent.iter::<f64>().collect();
+    let count = per_agent.len().max(1) as f64;
+    let mean = per_agent.iter().sum::<f64>() / count;
+    let variance = per_agent.iter().map(|loss| (loss - mean).powi(2)).sum::<f64>() / count;
+    let deviation = variance.sqrt().max(1e-12);
+    let mut advantages = Vec::with_capacity(batch.nodes());
+    for range in batch.scenes.ranges() {
+        for _ in 0..batch.observed {
+            let of_frame = per_agent[range.clone()].iter();
+            advantages.extend(of_frame.map(|loss| (mean - loss) / deviation));
+        }
+    }
+    advantages
+}

@@ -1,0 +1,17 @@
+//! Training: the loop, its optimisers, and what is kept of it between epochs.
+
+pub mod checkpoint;
+
+mod ema;
+mod optimiser;
+mod resume;
+mod seeds;
+mod timing;
+mod trainer;
+
+pub(crate) use ema::copied;
+pub use resume::History;
+pub(crate) use resume::{Shelf, file_of, train};
+pub(crate) use seeds::side_by_side;
+pub use timing::{median_milliseconds, step_milliseconds};
+pub use trainer::{Best, EpochRecord, Trainer, Visible};
