@@ -2,8 +2,7 @@
 
 mod common;
 
-use common::{fail, graph, run, succeed, train};
-use serde_json::Value;
+use common::{fail, graph, json, run, succeed, train};
 use std::fs;
 
 #[test]
@@ -18,6 +17,8 @@ fn every_command_teaches_by_example() {
         "data",
         "reproduce",
         "bench",
+        "config",
+        "list",
         "completions",
     ];
     let top = succeed(folder.path(), &["--help"]);
@@ -38,13 +39,12 @@ fn a_run_can_be_evaluated_predicted_exported_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
     let dataset = graph(place, 0);
-    let trained: Value = serde_json::from_str(&train(place, &dataset, "dgg", "run")).unwrap();
+    let trained = train(place, &dataset, "dgg", "run");
 
-    let json: Value =
-        serde_json::from_str(&succeed(place, &["evaluate", "run", "--json"])).unwrap();
+    let json = json(&succeed(place, &["evaluate", "run", "--json"]));
     for at in 0..2 {
         for key in ["seed", "valid", "test"] {
-            assert_eq!(json["runs"][at][key], trained["runs"][at][key], "{key}");
+            assert_eq!(json["runs"][at][key], trained["runs"][0]["seeds"][at][key], "{key}");
         }
     }
     assert!(succeed(place, &["evaluate", "run"]).contains("mean"));
@@ -230,7 +230,7 @@ fn cells_of_the_table_of_trajectories_are_kept() {
     let first = succeed(place, &words);
     assert!(first.contains("**reduced**") && first.contains("0.64 / 1.11"), "{first}");
     assert_eq!(rows(&first).len(), 4, "{first}");
-    let cell = place.join("cells/eth-social-stgcnn-dgg-1-epochs/record.json");
+    let cell = place.join("cells/eth-social-stgcnn-1-epochs-dgg/record.json");
     let written = fs::metadata(&cell).unwrap().modified().unwrap();
     assert_eq!(rows(&succeed(place, &words)), rows(&first));
     assert_eq!(fs::metadata(&cell).unwrap().modified().unwrap(), written);

@@ -1,21 +1,10 @@
-//! Training from the command line: results, refusals, and stopping.
+//! Training on nodes from the command line: results and refusals.
 
 mod common;
 
-use common::{adjoin, fail, graph, run, stderr, succeed, train};
+use common::{fail, graph, json, keys, run, stderr, succeed, train};
 use serde_json::Value;
-use std::{
-    collections::BTreeMap,
-    fs,
-    io::{BufRead, BufReader},
-    path::Path,
-    process::{Command, Stdio},
-    time::Duration,
-};
-
-fn keys(value: &Value) -> Vec<&str> {
-    value.as_object().unwrap().keys().map(String::as_str).collect()
-}
+use std::{collections::BTreeMap, fs, path::Path};
 
 /// All files below a folder with their bytes.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -37,31 +26,46 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn json_has_the_promised_shape_and_the_folder_the_promised_files() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = graph(folder.path(), 0);
-    let json: Value = serde_json::from_str(&train(folder.path(), &dataset, "dgg", "one")).unwrap();
+    let json = train(folder.path(), &dataset, "dgg", "one");
+    assert_eq!(keys(&json), ["created", "differences", "runs", "task", "version"]);
+    assert_eq!((&json["task"], &json["differences"]), (&"node".into(), &Value::Array(vec![])));
+    let run = &json["runs"][0];
     let expected = [
-        "task",
-        "dataset",
-        "split",
         "backbone",
+        "command",
+        "config_toml",
+        "created",
+        "dataset",
+        "fingerprint",
         "learner",
         "metric",
-        "runs",
-        "test",
         "ms_per_step",
-        "peak_rss_bytes",
+        "origins",
         "out",
+        "peak_rss_bytes",
+        "seeds",
+        "split",
+        "split_hash",
+        "task",
+        "test",
+        "valid",
+        "version",
     ];
-    let sorted = |mut names: Vec<&str>| {
-        names.sort_unstable();
-        names.join(" ")
-    };
-    assert_eq!(sorted(keys(&json)), sorted(expected.to_vec()));
-    let run_keys = ["seed", "valid", "test", "best_epoch", "epochs", "seconds"];
-    assert_eq!(sorted(keys(&json["runs"][0])), sorted(run_keys.to_vec()));
-    assert_eq!(sorted(keys(&json["test"])), sorted(vec!["mean", "std", "n"]));
-    assert_eq!((&json["task"], &json["learner"]), (&"node".into(), &"dgg".into()));
-    assert_eq!((json["test"]["n"].as_u64(), &json["out"]), (Some(2), &"one".into()));
-    assert_eq!(json["runs"][1]["seed"], 1);
+    assert_eq!(keys(run), expected);
+    let seed = &run["seeds"][1];
+    assert_eq!(keys(seed), ["best_epoch", "epochs", "seconds", "seed", "test", "valid"]);
+    for part in ["test", "valid"] {
+        assert_eq!(keys(&seed[part]), ["accuracy", "loss"]);
+        assert_eq!(keys(&run[part]), ["accuracy", "loss"]);
+        assert_eq!(keys(&run[part]["accuracy"]), ["mean", "n", "std"]);
+        let seeds = [0, 1].map(|at| run["seeds"][at][part]["accuracy"].as_f64().unwrap());
+        let mean = run[part]["accuracy"]["mean"].as_f64().unwrap();
+        assert!((mean - (seeds[0] + seeds[1]) / 2.0).abs() < 1e-12, "{part}");
+    }
+    let words = ["task", "dataset", "backbone", "learner", "metric", "out"].map(|key| &run[key]);
+    assert_eq!(words, ["node", "ring0", "gcn", "dgg", "accuracy", "one"]);
+    assert_eq!((&run["test"]["accuracy"]["n"], &seed["seed"]), (&2.into(), &1.into()));
+    assert_eq!(run["origins"]["train.epochs"], "--set");
 
     let files = contents(&folder.path().join("one"));
     let named = |name: &str| files.contains_key(name);
@@ -74,7 +78,8 @@ fn json_has_the_promised_shape_and_the_folder_the_promised_files() {
     assert_eq!(metrics.lines().count(), 12);
     let line: Value = serde_json::from_str(metrics.lines().next_back().unwrap()).unwrap();
     assert_eq!((&line["seed"], &line["epoch"]), (&1.into(), &6.into()));
-    assert!(line["loss"].is_f64() && line["mean_degree"].is_f64(), "{line}");
+    assert!(line["loss"].is_f64() && line["degrees"][0]["mean"].is_f64(), "{line}");
+    assert!(!metrics.contains("test"), "{metrics}");
     let config = String::from_utf8(files["config.toml"].clone()).unwrap();
     assert!(config.contains("epochs = 6") && config.contains("[learner.dgg"), "{config}");
     let left: Vec<_> =
@@ -106,7 +111,7 @@ fn several_learners_are_compared() {
     let output = run(folder.path(), &arguments);
     let (text, log) = (String::from_utf8(output.stdout.clone()).unwrap(), stderr(&output));
     assert!(output.status.success(), "{log}");
-    for part in ["none", "dropedge", "±", "difference", "runs/ring0-sage-none_dropedge/report.html"]
+    for part in ["none", "dropedge", "±", "minus none", "runs/ring0-sage-none_dropedge/report.html"]
     {
         assert!(text.contains(part), "{part} in {text}");
     }
@@ -120,12 +125,20 @@ fn several_learners_are_compared() {
         .map(|word| if *word == "none,dropedge" { "dropedge,none" } else { word })
         .chain(["--out", "turned", "--quiet"])
         .collect();
-    assert!(succeed(folder.path(), &words).contains("minus that of none"));
+    assert!(succeed(folder.path(), &words).contains("minus none with the same seed"));
     // The next run of the same kind gets its own folder.
     let again = succeed(folder.path(), &arguments);
     assert!(again.contains("runs/ring0-sage-none_dropedge-2/report.html"), "{again}");
     let json = succeed(folder.path(), &[&arguments[..], &["--json", "-q"][..]].concat());
-    assert_eq!(serde_json::from_str::<Value>(&json).unwrap().as_array().unwrap().len(), 2);
+    let json = self::json(&json);
+    assert_eq!(json["runs"].as_array().unwrap().len(), 2);
+    let [difference] = &json["differences"].as_array().unwrap()[..] else { panic!("{json}") };
+    let named = ["learner", "minus", "metric"].map(|key| &difference[key]);
+    assert_eq!(named, ["dropedge", "none", "accuracy"]);
+    let mean = |at: usize| json["runs"][at]["test"]["accuracy"]["mean"].as_f64().unwrap();
+    let found = difference["difference"]["mean"].as_f64().unwrap();
+    assert!((found - (mean(1) - mean(0))).abs() < 1e-12, "{difference}");
+    assert_eq!(difference["difference"]["n"], 3);
 }
 
 #[test]
@@ -173,13 +186,65 @@ fn test_labels_do_not_reach_training() {
     let metrics = |turn: usize| {
         let out = format!("turn{turn}");
         let json = train(folder.path(), &graph(folder.path(), turn), "dgg", &out);
-        let json: Value = serde_json::from_str(&json).unwrap();
         let lines = fs::read_to_string(folder.path().join(out).join("metrics.jsonl")).unwrap();
-        (lines, json["test"]["mean"].as_f64().unwrap())
+        (lines, json["runs"][0]["test"]["accuracy"]["mean"].as_f64().unwrap())
     };
     let (right, wrong) = (metrics(0), metrics(1));
     assert_eq!(right.0, wrong.0);
     assert_ne!(right.1, wrong.1, "the test number does see them");
+}
+
+/// Whoever tunes sees what is said while seeds are trained: it is the same whatever the test labels are.
+#[test]
+fn no_test_number_is_seen_before_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |turn: usize| {
+        let dataset = graph(folder.path(), turn);
+        let data = ["train", "--dataset", dataset.to_str().unwrap(), "--learner", "none,dgg"];
+        let short = ["--seeds", "3", "--set", "train.epochs=20", "--threads", "1"];
+        let out = format!("out{turn}");
+        let output = run(folder.path(), &[&data[..], &short, &["--out", &out]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        // Times differ from run to run.
+        let log = stderr(&output).replace(&format!("ring{turn}"), "").replace(&out, "");
+        let lines = log.lines().map(|line| match line.rsplit_once(", ") {
+            Some((head, time)) if time.ends_with(" s") => head.to_string(),
+            _ => line.to_string(),
+        });
+        let table = String::from_utf8(output.stdout).unwrap();
+        let cells = |line: &str| line.split_whitespace().nth(4).map(String::from);
+        let tests = table.lines().filter(|line| line.starts_with("dgg")).filter_map(cells);
+        (lines.collect::<Vec<String>>(), tests.collect::<Vec<String>>())
+    };
+    let (right, wrong) = (said(0), said(1));
+    assert_eq!(right.0.iter().filter(|line| line.contains("validation")).count(), 6, "{right:?}");
+    assert_eq!(right.0, wrong.0);
+    assert_ne!(right.1, wrong.1, "the table at the end does see them");
+}
+
+/// A folder that happens to have the name of a dataset is trained with the settings of any other.
+#[test]
+fn settings_do_not_depend_on_the_name_of_the_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = |name: &str, backbone: &str| {
+        let path = folder.path().join(name);
+        if !path.exists() {
+            fs::rename(graph(folder.path(), 0), &path).unwrap();
+        }
+        let out = format!("{name}-{backbone}");
+        let data = ["train", "--dataset", path.to_str().unwrap(), "--learner", "dgg"];
+        let short = ["--seeds", "1", "--set", "train.epochs=1", "--set", "backbone.layers=2"];
+        let rest = ["--backbone", backbone, "--out", &out, "--quiet", "--json"];
+        let json = json(&succeed(folder.path(), &[&data[..], &short, &rest].concat()));
+        assert_eq!(json["runs"][0]["dataset"], name);
+        fs::read_to_string(folder.path().join(&out).join("config.toml")).unwrap()
+    };
+    for backbone in ["gcn", "sage", "gat", "gcnii"] {
+        let mine = config("mine", backbone);
+        for name in ["citeseer", "pubmed", "cora"] {
+            assert_eq!(config(name, backbone), mine, "{name} {backbone}");
+        }
+    }
 }
 
 #[test]
@@ -202,8 +267,7 @@ fn wrong_words_are_explained() {
     assert!(error.contains("nowhere.toml"), "{error}");
     let error = fail(place, &["train", "--resume", "nowhere"], 1);
     assert!(error.contains("no folder of a run"), "{error}");
-    let left = fs::read_dir(place.join("runs")).unwrap().count();
-    assert_eq!(left, 0, "nothing is left behind");
+    assert!(!place.join("runs").exists(), "nothing is left behind");
 }
 
 #[test]
@@ -237,68 +301,6 @@ fn an_output_that_cannot_be_made_is_an_error() {
 }
 
 #[test]
-#[cfg(unix)]
-fn a_run_that_is_interrupted_can_be_resumed() {
-    let settings = ["learner.dgg.agreement=false", "train.from_guide=false"];
-    interrupted(settings, "seed-0.safetensors");
-}
-
-#[test]
-fn a_run_that_is_interrupted_while_its_guide_is_trained_can_be_resumed() {
-    let settings = ["learner.dgg.agreement=true", "train.from_guide=true"];
-    interrupted(settings, "guide/seed-0.safetensors");
-}
-
-fn interrupted(settings: [&str; 2], checkpoint: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    let dataset = graph(folder.path(), 0);
-    let mut child = adjoin(folder.path())
-        .args(["train", "--dataset", dataset.to_str().unwrap(), "--learner", "dgg", "--seeds", "2"])
-        .args(["--set", "train.epochs=10000000", "--set", "train.patience=0", "--out", "long"])
-        .args(["--set", settings[0], "--set", settings[1]])
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
-    let started = log.by_ref().any(|line| line.unwrap().contains("into long.partial"));
-    assert!(started);
-    std::thread::sleep(Duration::from_secs(2));
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-    let rest: Vec<String> = log.map(Result::unwrap).collect();
-    assert_eq!(child.wait().unwrap().code(), Some(1), "{rest:?}");
-    let rest = rest.join("\n");
-    assert!(rest.contains("adjoin train --resume long.partial"), "{rest}");
-    let work = folder.path().join("long.partial");
-    assert!(!folder.path().join("long").exists());
-    assert!(work.join(checkpoint).exists());
-    assert!(!work.join("record.json").exists());
-
-    // The same name again is refused, and what is there stays.
-    let arguments = ["train", "--dataset", dataset.to_str().unwrap(), "--out", "long"];
-    let error = fail(folder.path(), &arguments, 1);
-    assert!(error.contains("unfinished"), "{error}");
-    // Another configuration cannot go on from these checkpoints.
-    let config = fs::read_to_string(work.join("config.toml")).unwrap();
-    let write = |text: String| fs::write(work.join("config.toml"), text).unwrap();
-    write(config.replace("\nrate = 0.01", "\nrate = 0.02"));
-    let error = fail(folder.path(), &["train", "--resume", "long"], 1);
-    assert!(error.contains("another configuration"), "{error}");
-    // A process that was killed while saving leaves this; it must not end up among the results.
-    fs::write(work.join("seed-0.safetensors.tmp-1"), "half").unwrap();
-    // Fewer epochs than are done: nothing is left to do but to write the results.
-    write(config.replace("epochs = 10000000", "epochs = 1"));
-    let json = succeed(folder.path(), &["train", "--resume", "long", "--json", "--quiet"]);
-    let json: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["out"], "long");
-    assert!(json["runs"][0]["epochs"].as_u64().unwrap() >= 1, "{json}");
-    assert!(folder.path().join("long/record.json").exists());
-    assert!(!folder.path().join("long/seed-0.safetensors.tmp-1").exists());
-    assert!(!work.exists());
-}
-
-#[test]
 fn other_data_is_matched_by_name_and_needs_no_labels() {
     let folder = tempfile::tempdir().unwrap();
     let ring = graph(folder.path(), 0);
@@ -328,12 +330,12 @@ fn other_data_is_matched_by_name_and_needs_no_labels() {
     });
     fs::write(Path::new(other).join("nodes.csv"), whole.collect::<String>()).unwrap();
     let words = ["evaluate", "run", "--dataset", other, "--json"];
-    let json: Value = serde_json::from_str(&succeed(folder.path(), &words)).unwrap();
+    let json = json(&succeed(folder.path(), &words));
     assert_eq!((&json["split"], &json["runs"][0]["valid"]), (&"all".into(), &Value::Null));
     let first = succeed(folder.path(), &["predict", "run", "--seed", "0"]);
     let right = first.lines().skip(1).zip(nodes.lines().skip(1));
     let right = right.filter(|(found, node)| cells(found)[1] == cells(node)[1]).count();
-    assert_eq!(json["runs"][0]["test"].as_f64().unwrap(), right as f64 / 60.0);
+    assert_eq!(json["runs"][0]["test"]["accuracy"].as_f64().unwrap(), right as f64 / 60.0);
     let error = fail(folder.path(), &["predict", "run", "--dataset", "cora"], 2);
     assert!(error.contains("cora: has the class"), "{error}");
 }

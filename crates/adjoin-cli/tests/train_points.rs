@@ -2,16 +2,27 @@
 
 mod common;
 
-use common::{fail, succeed};
+use common::{fail, json, json_file, run, stderr, succeed};
 use serde_json::Value;
 use std::{fs, path::Path};
 
 /// A few epochs on a few generated shapes.
+const SHORT: [&str; 11] = [
+    "train",
+    "--task",
+    "points",
+    "--subset",
+    "4",
+    "--set",
+    "train.epochs=2",
+    "--set",
+    "points=64",
+    "--set",
+    "network.k=8",
+];
+
 fn short(folder: &Path, more: &[&str]) -> String {
-    let mut words = vec!["train", "--task", "points", "--quiet", "--subset", "4"];
-    words.extend(["--set", "train.epochs=2", "--set", "points=64", "--set", "network.k=8"]);
-    words.extend(more);
-    succeed(folder, &words)
+    succeed(folder, &[&SHORT[..], &["--quiet"], more].concat())
 }
 
 #[test]
@@ -19,23 +30,26 @@ fn json_has_the_promised_fields_and_the_folder_the_promised_files() {
     let folder = tempfile::tempdir().unwrap();
     let json =
         short(folder.path(), &["--seeds", "2", "--learner", "dgg", "--json", "--out", "one"]);
-    let json: Value = serde_json::from_str(&json).unwrap();
+    let json = &self::json(&json)["runs"][0];
     let words = ["task", "dataset", "backbone", "learner", "metric", "out"].map(|key| &json[key]);
     assert_eq!(words, ["points", "shapes", "dgcnn", "dgg", "accuracy", "one"]);
     assert!(json["split"].as_str().unwrap().contains("subset"), "{json}");
     assert!(json["ms_per_step"].as_f64().unwrap() > 0.0);
     assert!(json["peak_rss_bytes"].as_u64().unwrap() > 0);
-    assert_eq!(json["test"]["n"], 2);
-    for run in json["runs"].as_array().unwrap() {
-        assert_eq!(run["epochs"], 2);
-        assert!((0.0..=1.0).contains(&run["test"].as_f64().unwrap()), "{run}");
+    assert_eq!(json["test"]["accuracy"]["n"], 2);
+    let seeds = json["seeds"].as_array().unwrap();
+    assert_eq!(seeds.len(), 2);
+    for seed in seeds {
+        assert_eq!(seed["epochs"], 2);
+        for key in ["accuracy", "mean_class"] {
+            assert!((0.0..=1.0).contains(&seed["test"][key].as_f64().unwrap()), "{seed}");
+        }
     }
     let file = |name: &str| fs::read(folder.path().join("one").join(name)).unwrap();
     let text = |name: &str| String::from_utf8(file(name)).unwrap();
     assert!(text("config.toml").contains("points = 64"));
-    let record: Value = serde_json::from_str(&text("record.json")).unwrap();
-    let lines: Vec<Value> =
-        text("metrics.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let record = self::json(&text("record.json"));
+    let lines: Vec<Value> = text("metrics.jsonl").lines().map(self::json).collect();
     assert_eq!(lines.len(), 4);
     assert!(record["config_toml"].as_str().unwrap().contains("widths"));
     for line in &lines {
@@ -43,9 +57,8 @@ fn json_has_the_promised_fields_and_the_folder_the_promised_files() {
         assert_eq!(degrees.len(), 3);
         assert!(degrees.iter().all(|layer| layer["mean"].as_f64().unwrap() > 1.0), "{line}");
     }
-    assert_eq!(record["mean_class"].as_array().unwrap().len(), 2);
-    assert_eq!(record["layers"].as_array().unwrap().len(), 3);
-    let clouds = record["clouds"].as_array().unwrap();
+    assert_eq!(record["exhibit"]["layers"].as_array().unwrap().len(), 3);
+    let clouds = record["exhibit"]["clouds"].as_array().unwrap();
     assert_eq!(clouds.len(), 8);
     for cloud in clouds {
         assert_eq!(cloud["points"].as_array().unwrap().len(), 64);
@@ -78,14 +91,13 @@ fn a_run_is_evaluated_predicted_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     short(path, &["--seeds", "2", "--learner", "knn,dgg", "--out", "run"]);
-    let record = fs::read_to_string(path.join("run/dgg/record.json")).unwrap();
-    let record: Value = serde_json::from_str(&record).unwrap();
-    let json = succeed(path, &["evaluate", "run/dgg", "--json"]);
-    let json: Value = serde_json::from_str(&json).unwrap();
+    let record = json_file(&path.join("run/dgg/record.json"));
+    let json = json(&succeed(path, &["evaluate", "run/dgg", "--json"]));
     assert_eq!((&json["task"], &json["learner"]), (&"points".into(), &"dgg".into()));
     for (at, run) in json["runs"].as_array().unwrap().iter().enumerate() {
-        assert_eq!(run["test"], record["seeds"][at]["test"], "the same weights and clouds");
-        assert_eq!(run["mean_class"], record["mean_class"][at]);
+        for part in ["valid", "test"] {
+            assert_eq!(run[part], record["seeds"][at][part], "the same weights and clouds");
+        }
     }
     assert!(succeed(path, &["evaluate", "run/knn"]).contains("mean over classes"));
     // All test clouds of the shapes, not those of the subset alone.
@@ -97,7 +109,7 @@ fn a_run_is_evaluated_predicted_and_reported() {
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 12);
     let right = rows.iter().filter(|row| row[1] == row[2]).count();
-    let test = record["seeds"][1]["test"].as_f64().unwrap();
+    let test = record["seeds"][1]["test"]["accuracy"].as_f64().unwrap();
     assert!((right as f64 / 12.0 - test).abs() < 1e-9, "{right} {test}");
     assert!(rows.iter().all(|row| (0.08..=1.0).contains(&row[3].parse::<f64>().unwrap())));
     succeed(path, &["report", "run", "--out", "page.html"]);
@@ -120,17 +132,24 @@ fn a_run_is_evaluated_predicted_and_reported() {
 }
 
 #[test]
-fn a_stopped_run_is_recognised_and_goes_on() {
+fn progress_tells_validation_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    short(path, &["--seeds", "1", "--learner", "dgg", "--out", "whole"]);
-    // As if it had been killed before the end: all is there but the record.
-    fs::rename(path.join("whole"), path.join("again.partial")).unwrap();
-    fs::remove_file(path.join("again.partial/record.json")).unwrap();
-    let refused = fail(path, &["evaluate", "again"], 1);
-    assert!(refused.contains("--resume"), "{refused}");
-    succeed(path, &["train", "--resume", "again", "--quiet"]);
-    assert!(path.join("again/record.json").is_file());
+    let words = ["--seeds", "2", "--learner", "dgg", "--threads", "1", "--out", "run"];
+    let output = run(folder.path(), &[&SHORT[..], &words].concat());
+    let log = stderr(&output);
+    assert!(output.status.success(), "{log}");
+    // What is trained, where it goes, and a line for every seed.
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines.len(), 4, "{log}");
+    let record = json_file(&folder.path().join("run/record.json"));
+    for (line, seed) in lines[2..].iter().zip(record["seeds"].as_array().unwrap()) {
+        let valid = 100.0 * seed["valid"]["accuracy"].as_f64().unwrap();
+        let (number, best) = (&seed["seed"], &seed["best_epoch"]);
+        let expected =
+            format!("dgg seed {number}: validation {valid:.1} %, best epoch {best} of 2, ");
+        let time = line.strip_prefix(&expected).and_then(|rest| rest.strip_suffix(" s"));
+        assert!(time.is_some_and(|time| time.parse::<f64>().is_ok()), "{line}: {expected}");
+    }
 }
 
 #[test]

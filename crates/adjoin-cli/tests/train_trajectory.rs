@@ -1,77 +1,72 @@
-//! Training on trajectories from the command line: results, refusals, and stopping.
+//! Training on trajectories from the command line: results, refusals, and what is done with them.
 
 mod common;
 
-use common::{adjoin, fail, run, stderr, succeed};
+use common::{fail, json, json_file, keys, run, stderr, succeed};
 use serde_json::Value;
-use std::{
-    fs,
-    io::{BufRead, BufReader, Read},
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{fs, path::Path};
 
 /// A few epochs on the generated crowd.
 fn short(folder: &Path, more: &[&str]) -> String {
     let mut words = vec!["train", "--task", "trajectory", "--quiet"];
-    words.extend(["--set", "train.epochs=2", "--set", "train.samples=3"]);
+    words.extend(["--set", "train.epochs=2", "--set", "samples=3"]);
     words.extend(more);
     succeed(folder, &words)
+}
+
+/// A table of scenes in which three agents walk on for some frames.
+fn walks(path: &Path, scenes: usize, frames: usize) {
+    let mut rows = String::from("scene,frame,agent,x,y\n");
+    for (scene, frame) in (0..scenes).flat_map(|s| (0..frames).map(move |f| (s, f))) {
+        for agent in 0..3 {
+            let (t, a) = (frame as f64 + scene as f64, f64::from(agent));
+            let (x, y) = (0.3 * t + a, (0.2 * t + a).sin());
+            rows.push_str(&format!("s{scene},{frame},{agent},{x:.3},{y:.3}\n"));
+        }
+    }
+    fs::write(path, rows).unwrap();
 }
 
 #[test]
 fn json_has_the_promised_fields_and_the_folder_the_promised_files() {
     let folder = tempfile::tempdir().unwrap();
-    let json =
-        short(folder.path(), &["--seeds", "1", "--learner", "dgg", "--json", "--out", "one"]);
-    let json: Value = serde_json::from_str(&json).unwrap();
-    let expected = [
-        "task",
-        "dataset",
-        "backbone",
-        "learner",
-        "metric",
-        "samples",
-        "runs",
-        "test",
-        "baselines",
-        "seconds_per_epoch",
-        "peak_rss_bytes",
-        "out",
-    ];
-    let mut keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
-    keys.sort_unstable();
-    let mut expected = expected.to_vec();
-    expected.sort_unstable();
-    assert_eq!(keys, expected);
-    let words = ["task", "dataset", "backbone", "learner", "metric", "out"].map(|key| &json[key]);
-    assert_eq!(words, ["trajectory", "crowd", "social-stgcnn", "dgg", "ade/fde m", "one"]);
-    let seed = &json["runs"][0];
+    let more = ["--seeds", "1", "--learner", "dgg", "--json", "--out", "one"];
+    let json_text = short(folder.path(), &more);
+    let run = &json(&json_text)["runs"][0];
+    let expected =
+        ["references", "seeds", "test", "valid", "ms_per_step", "config_toml", "origins"];
+    assert!(expected.iter().all(|key| keys(run).contains(key)), "{:?}", keys(run));
+    let words = ["task", "dataset", "split", "backbone", "learner", "out"].map(|key| &run[key]);
+    assert_eq!(words, ["trajectory", "crowd", "", "social-stgcnn", "dgg", "one"]);
+    // Of fewer paths than usual, which is not to be compared.
+    assert_eq!(run["metric"], "ADE (best of 3)");
+    let seed = &run["seeds"][0];
     assert_eq!((&seed["seed"], &seed["epochs"]), (&0.into(), &2.into()));
-    for key in ["valid", "best_epoch", "seconds"] {
+    for key in ["best_epoch", "seconds"] {
         assert!(seed[key].as_f64().is_some_and(|number| number > 0.0), "{key}: {seed}");
     }
-    for way in ["per_agent", "per_scene", "likely"] {
+    assert!(seed["valid"]["per_agent"]["ade"].as_f64().unwrap() > 0.0);
+    let names: Vec<&Value> =
+        run["references"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["constant velocity", "constant velocity, sampled turns"]);
+    for (way, prefix) in [("per_agent", ""), ("per_scene", "scene_"), ("likely", "likely_")] {
         for error in ["ade", "fde"] {
-            let mean = &json["test"][way][error];
-            assert_eq!(
-                (&mean["mean"], &mean["n"]),
-                (&seed[way][error], &1.into()),
-                "{way} {error}"
-            );
-            assert!(json["baselines"]["constant_velocity"][way][error].as_f64().unwrap() > 0.0);
+            let mean = &run["test"][format!("{prefix}{error}")];
+            let (of_seed, n) = (&seed["test"][way][error], &mean["n"]);
+            assert_eq!((&mean["mean"], n), (of_seed, &1.into()), "{way} {error}");
+            assert!(run["references"][0]["test"][way][error].as_f64().unwrap() > 0.0);
         }
     }
-    let [best, together] = ["per_agent", "per_scene"].map(|way| seed[way]["ade"].as_f64().unwrap());
-    assert!(best <= together, "{seed}");
+    let test = |way: &str| seed["test"][way]["ade"].as_f64().unwrap();
+    assert!(test("per_agent") <= test("per_scene"), "{seed}");
 
     let file = |name: &str| fs::read(folder.path().join("one").join(name)).unwrap();
     let text = |name: &str| String::from_utf8(file(name)).unwrap();
     assert!(text("config.toml").contains("epochs = 2"));
-    let plan: Value = serde_json::from_str(&text("run.json")).unwrap();
-    assert_eq!((&plan["task"], &plan["dataset"]), (&"trajectory".into(), &"crowd".into()));
-    let record: Value = serde_json::from_str(&text("record.json")).unwrap();
-    assert_eq!(record["seeds"][0]["per_agent"], seed["per_agent"]);
+    let plan = json(&text("run.json"));
+    assert_eq!((&plan["task"], &plan["source"]["name"]), (&"trajectory".into(), &"crowd".into()));
+    let record = json(&text("record.json"));
+    assert_eq!(record["seeds"][0]["test"], seed["test"]);
     assert_eq!(text("metrics.jsonl").lines().count(), 2);
     let weights = String::from_utf8_lossy(&file("seed-0.safetensors")).into_owned();
     for name in ["best.learner.", "best.network.spatial.weight", "running_variance"] {
@@ -84,27 +79,19 @@ fn json_has_the_promised_fields_and_the_folder_the_promised_files() {
     assert!(error.contains("--overwrite"), "{error}");
     let again = ["train", "--task", "trajectory", "--config", "one/config.toml", "--seeds", "1"];
     let again = [&again[..], &["--threads", "1", "--out", "two", "--quiet", "--json"]].concat();
-    let again: Value = serde_json::from_str(&succeed(folder.path(), &again)).unwrap();
-    assert_eq!((&again["learner"], &again["test"]), (&json["learner"], &json["test"]));
+    let again = &json(&succeed(folder.path(), &again))["runs"][0];
+    assert_eq!((&again["learner"], &again["test"]), (&run["learner"], &run["test"]));
 }
 
 #[test]
 fn learners_are_compared_with_the_first_and_with_walking_straight_on() {
     let folder = tempfile::tempdir().unwrap();
     let text = short(folder.path(), &["--seeds", "2", "--first-seed", "4"]);
-    for part in [
-        "kernel",
-        "dgg",
-        "±",
-        "per agent",
-        "per scene",
-        "most likely",
-        "constant velocity",
-        "turns",
-    ] {
+    let columns = ["ADE", "FDE", "scene ADE", "likely FDE"];
+    for part in ["kernel", "dgg", "±", "constant velocity", "turns"].iter().chain(&columns) {
         assert!(text.contains(part), "{part} in {text}");
     }
-    assert!(text.contains("minus that of kernel"), "{text}");
+    assert!(text.contains("minus kernel with the same seed"), "{text}");
     let out = folder.path().join("runs/crowd-social-stgcnn-kernel_dgg");
     assert!(text.contains("runs/crowd-social-stgcnn-kernel_dgg"), "{text}");
     for learner in ["kernel", "dgg"] {
@@ -120,20 +107,13 @@ fn learners_are_compared_with_the_first_and_with_walking_straight_on() {
 #[test]
 fn dagnet_reads_a_table_of_recordings() {
     let folder = tempfile::tempdir().unwrap();
-    let mut rows = String::from("scene,frame,agent,x,y\n");
-    for frame in 0..240 {
-        for agent in 0..3 {
-            let (t, a) = (f64::from(frame), f64::from(agent));
-            let (x, y) = (0.3 * t + a, (0.2 * t + a).sin());
-            rows.push_str(&format!("square,{frame},{agent},{x:.3},{y:.3}\n"));
-        }
-    }
-    fs::write(folder.path().join("walks.csv"), rows).unwrap();
-    let words = ["--dataset", "walks.csv", "--backbone", "dagnet", "--learner", "none", "--json"];
+    walks(&folder.path().join("walks.csv"), 1, 240);
+    let words =
+        ["--dataset", "walks.csv", "--backbone", "dagnet", "--learner", "complete", "--json"];
     let words = [&words[..], &["--seeds", "1", "--set", "train.epochs=1"]].concat();
-    let json: Value = serde_json::from_str(&short(folder.path(), &words)).unwrap();
-    let named = ["dataset", "backbone", "learner"].map(|key| &json[key]);
-    assert_eq!(named, ["walks.csv", "dagnet", "none"]);
+    let json = json(&short(folder.path(), &words));
+    let named = ["dataset", "backbone", "learner"].map(|key| &json["runs"][0][key]);
+    assert_eq!(named, ["walks.csv", "dagnet", "complete"]);
     // Other numbers of steps, which the run remembers; and never the settings of a known dataset.
     fs::rename(folder.path().join("walks.csv"), folder.path().join("nba-walks.csv")).unwrap();
     let words = ["--dataset", "nba-walks.csv", "--backbone", "dagnet", "--learner", "dgm"];
@@ -155,20 +135,9 @@ fn dagnet_reads_a_table_of_recordings() {
 fn new_recordings_need_the_observed_steps_only() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
-    let walks = |name: &str, scenes: usize, frames: usize| {
-        let mut rows = String::from("scene,frame,agent,x,y\n");
-        for (scene, frame) in (0..scenes).flat_map(|s| (0..frames).map(move |f| (s, f))) {
-            for agent in 0..3 {
-                let (t, a) = (frame as f64 + scene as f64, f64::from(agent));
-                let (x, y) = (0.3 * t + a, (0.2 * t + a).sin());
-                rows.push_str(&format!("s{scene},{frame},{agent},{x:.3},{y:.3}\n"));
-            }
-        }
-        fs::write(place.join(name), rows).unwrap();
-    };
-    walks("own.csv", 5, 12);
-    walks("seen.csv", 2, 4);
-    walks("whole.csv", 2, 10);
+    walks(&place.join("own.csv"), 5, 12);
+    walks(&place.join("seen.csv"), 2, 4);
+    walks(&place.join("whole.csv"), 2, 10);
     for (backbone, run) in [("social-stgcnn", "social"), ("dagnet", "dag")] {
         let words = ["--dataset", "own.csv", "--split", "4/6", "--backbone", backbone];
         let short_run = ["--seeds", "1", "--set", "train.epochs=1", "--learner", "dgg"];
@@ -206,30 +175,31 @@ fn wrong_words_are_explained() {
     assert!(error.contains("no folder of a run"), "{error}");
     let error = refused(&["--set", "train.epoch=3"]);
     assert!(error.contains("did you mean `epochs`"), "{error}");
+    let error = refused(&["--set", "train.learner_start=0.5"]);
+    assert!(error.contains("from the first epoch on"), "{error}");
+    let error = refused(&["--set", "network.dagnet.net.faithful=true"]);
+    assert!(error.contains("--backbone"), "{error}");
     let error = refused(&["--set", "train.epochs=0"]);
     assert!(error.contains("at least 1"), "{error}");
     let error = fail(folder.path(), &["train", "--backbone", "dagnet"], 2);
     assert!(error.contains("gcnii"), "{error}");
-    let left = fs::read_dir(folder.path().join("runs")).unwrap().count();
-    assert_eq!(left, 0, "nothing is left behind");
+    assert!(!folder.path().join("runs").exists(), "nothing is left behind");
 }
 
 #[test]
 fn a_run_can_be_evaluated_predicted_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
-    let json = short(place, &["--seeds", "2", "--learner", "dgg", "--json", "--out", "run"]);
-    let trained: Value = serde_json::from_str(&json).unwrap();
-    let text = succeed(place, &["evaluate", "run", "--json"]);
-    let again: Value = serde_json::from_str(&text).unwrap();
+    let trained = short(place, &["--seeds", "2", "--learner", "dgg", "--json", "--out", "run"]);
+    let trained = json(&trained);
+    let again = json(&succeed(place, &["evaluate", "run", "--json"]));
     for at in 0..2 {
-        let (then, now) = (&trained["runs"][at], &again["runs"][at]);
-        for way in ["per_agent", "per_scene", "likely"] {
-            assert_eq!(now["test"][way], then[way], "{way}");
+        let (then, now) = (&trained["runs"][0]["seeds"][at], &again["runs"][at]);
+        for part in ["seed", "valid", "test"] {
+            assert_eq!(now[part], then[part], "{part}");
         }
-        assert_eq!(now["valid"]["per_agent"]["ade"], then["valid"]);
     }
-    assert!(succeed(place, &["evaluate", "run"]).contains("most likely"));
+    assert!(succeed(place, &["evaluate", "run"]).contains("likely FDE"));
     let error = fail(place, &["evaluate", "run", "--dataset", "nowhere.csv"], 1);
     assert!(error.contains("nowhere.csv"), "{error}");
     fail(place, &["evaluate"], 2);
@@ -262,80 +232,25 @@ fn a_run_can_be_evaluated_predicted_and_reported() {
     assert!(!page.contains("{{"), "a slot was left empty");
 }
 
-/// Stopped by Ctrl-C and resumed, a run gives the weights and numbers of one that was not.
+/// Errors in metres have so many digits that one of a test would be noticed.
 #[test]
-#[cfg(unix)]
-fn an_interrupted_run_goes_on_bit_for_bit() {
+fn no_test_number_is_seen_before_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path();
-    let common = ["train", "--task", "trajectory", "--learner", "dgg", "--seeds", "1"];
-    let settings = ["--set", "train.epochs=12", "--set", "train.samples=3"];
-    succeed(place, &[&common[..], &settings, &["--quiet", "--out", "whole"]].concat());
-    interrupt(place, &[&common[..], &settings, &["--out", "parts"]].concat());
-    if place.join("parts.partial").exists() {
-        let error = fail(place, &["report", "parts"], 1);
-        assert!(error.contains("--resume"), "{error}");
-        succeed(place, &["train", "--resume", "parts.partial", "--quiet"]);
-    }
-    let read = |run: &str, name: &str| fs::read(place.join(run).join(name)).unwrap();
-    assert_eq!(read("whole", "metrics.jsonl"), read("parts", "metrics.jsonl"));
-    let record = |run: &str| -> Value {
-        let mut record: Value = serde_json::from_slice(&read(run, "record.json")).unwrap();
-        for key in ["seconds_per_epoch", "peak_rss_bytes", "created", "command"] {
-            record[key] = Value::Null;
+    let words = ["train", "--task", "trajectory", "--seeds", "2", "--learner", "kernel,dgg"];
+    let short = ["--set", "train.epochs=2", "--set", "samples=3", "--out", "run"];
+    let output = run(folder.path(), &[&words[..], &short].concat());
+    let (table, log) = (String::from_utf8(output.stdout.clone()).unwrap(), stderr(&output));
+    assert!(output.status.success(), "{log}");
+    for learner in ["kernel", "dgg"] {
+        let record = json_file(&folder.path().join("run").join(learner).join("record.json"));
+        for seed in record["seeds"].as_array().unwrap() {
+            let ade =
+                |part: &str| format!("{:.3}", seed[part]["per_agent"]["ade"].as_f64().unwrap());
+            assert!(log.contains(&format!("validation {} m", ade("valid"))), "{log}");
+            assert!(!log.contains(&ade("test")), "{} in {log}", ade("test"));
         }
-        let seed = &mut record["seeds"][0];
-        seed["seconds"] = Value::Null;
-        for epoch in seed["curve"].as_array_mut().unwrap() {
-            epoch["seconds"] = Value::Null;
-        }
-        record
-    };
-    assert_eq!(record("whole"), record("parts"));
-}
-
-/// Starts training, and stops it with Ctrl-C after an epoch.
-#[cfg(unix)]
-fn interrupt(folder: &Path, words: &[&str]) {
-    let mut child = adjoin(folder).args(words).stderr(Stdio::piped()).spawn().unwrap();
-    let mut log = BufReader::new(child.stderr.take().unwrap());
-    let mut heading = String::new();
-    while !heading.contains(".partial") {
-        assert!(log.read_line(&mut heading).unwrap() > 0, "{heading}");
     }
-    std::thread::sleep(std::time::Duration::from_millis(400));
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    let mut rest = String::new();
-    log.read_to_string(&mut rest).unwrap();
-    let code = child.wait().unwrap().code();
-    assert!(code == Some(0) || rest.contains("stopped at epoch"), "{rest}");
-}
-
-/// Ctrl-C ends a long run soon, with an error and without leftovers when nothing was learned.
-#[test]
-#[cfg(unix)]
-fn an_interrupt_stops_cleanly() {
-    let folder = tempfile::tempdir().unwrap();
-    let words = ["--seeds", "1", "--out", "long", "--set", "train.epochs=1000000"];
-    let mut child = adjoin(folder.path())
-        .args(["train", "--task", "trajectory", "--learner", "kernel"])
-        .args(words)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut log = BufReader::new(child.stderr.take().unwrap());
-    let mut heading = String::new();
-    while !heading.contains("into long.partial") {
-        assert!(log.read_line(&mut heading).unwrap() > 0, "{heading}");
-    }
-    let stopped = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(stopped.success());
-    let mut rest = String::new();
-    log.read_to_string(&mut rest).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1), "{rest}");
-    assert!(rest.contains("stopped at epoch"), "{rest}");
-    let left = fs::read_dir(folder.path()).unwrap().count();
-    assert_eq!(left == 1, rest.contains("--resume"), "{rest}");
+    assert!(table.contains("test results in m"), "{table}");
 }
 
 /// Real data, when it is there: the network with the weights of its authors gives their errors.
@@ -355,20 +270,9 @@ fn published_weights_give_published_errors() {
         }
         let words = ["evaluate", "--weights", weights.to_str().unwrap(), "--dataset", dataset];
         let words = [&words[..], &["--data-dir", data.to_str().unwrap(), "--json"]].concat();
-        let json: Value = serde_json::from_str(&succeed(folder.path(), &words)).unwrap();
+        let json = json(&succeed(folder.path(), &words));
         let found = &json["runs"][0]["test"]["per_agent"];
         let close = |key: &str, wanted: f64| (found[key].as_f64().unwrap() - wanted).abs() < 0.03;
         assert!(close("ade", ade) && close("fde", fde), "{dataset}: {found}");
-    }
-}
-
-#[test]
-fn help_teaches_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let output = run(folder.path(), &["train", "--help"]);
-    let text = String::from_utf8(output.stdout.clone()).unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
-    for part in ["--task trajectory", "social-stgcnn or dagnet", "kernel (the published graph)"] {
-        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{part}");
     }
 }

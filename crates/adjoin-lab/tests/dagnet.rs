@@ -1,41 +1,78 @@
 //! What DAG-Net promises: gradients reach the learners, the future stays unseen, training helps.
 
-use adjoin::{Batch, Key, Pass};
+mod common;
+
+use adjoin::{Batch, Key, Pass, nets::dagnet::Blend};
 use adjoin_data::trajectory::{CrowdConfig, Scene, TrajectoryDataset, crowd};
-use adjoin_lab::trajectory::{
-    Forecaster, SceneBatch, Trainable, TrajectoryTrainer,
-    dagnet::{Blend, DagConfig, DagModel, HandOn, Tracks},
+use adjoin_lab::{
+    settings::Layers,
+    task::Task,
+    tasks::{
+        Trajectory,
+        trajectory::{
+            Forecaster, NetworkConfig, SceneBatch, TrajectoryConfig,
+            dagnet::{DagConfig, DagModel, Fitted, HandOn, Tracks},
+        },
+    },
 };
 use burn::{
     module::{Module, ModuleVisitor, Param},
     tensor::{Device, Gradients, Tensor},
 };
+use common::{LENGTHS, named, run, with_another_future};
+use std::sync::Arc;
 
-fn small(learner: &str) -> DagConfig {
-    let mut config = DagConfig::named("crowd", learner).unwrap();
-    config.network.width = 16;
-    config.network.latent = 4;
-    config.network.hand_on = HandOn::Always;
-    config.network.goals.cells = [6, 5];
-    config.train.batch = 8;
-    config.train.rate = 3e-3;
-    config.train.learner_rate = 3e-3;
-    config
+/// A small network with a learner, and changes to it.
+fn small(learner: &str, change: impl FnOnce(&mut DagConfig)) -> Layers<TrajectoryConfig> {
+    let settings = ["train.batch=8", "train.rate=3e-3", "train.learner_rate=3e-3"];
+    let layers = named::<Trajectory>("dagnet", learner, &settings);
+    let mut config = layers.config.clone();
+    let network = dagnet(&mut config);
+    network.net.width = 16;
+    network.net.latent = 4;
+    network.hand_on = HandOn::Always;
+    network.goals.cells = [6, 5];
+    change(network);
+    layers.changed("small", config)
 }
 
-fn scenes() -> TrajectoryDataset {
+fn dagnet(config: &mut TrajectoryConfig) -> &mut DagConfig {
+    match &mut config.network {
+        NetworkConfig::Dagnet(network) => network,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn scenes() -> Arc<TrajectoryDataset> {
     let mut dataset = crowd(&CrowdConfig::default()).unwrap();
     dataset.train.truncate(40);
     dataset.valid.truncate(10);
-    dataset
+    Arc::new(dataset)
 }
 
-fn model(config: &DagConfig, dataset: &TrajectoryDataset, device: &Device) -> DagModel {
-    DagModel::new(config, dataset, 3, device).unwrap()
+fn try_model(
+    mut config: TrajectoryConfig,
+    dataset: &TrajectoryDataset,
+    device: &Device,
+) -> adjoin_lab::Result<DagModel> {
+    let network = dagnet(&mut config).clone();
+    DagModel::new(&config, &network, &Fitted::to(&network, dataset)?, 3, device)
+}
+
+fn model(
+    layers: &Layers<TrajectoryConfig>,
+    dataset: &TrajectoryDataset,
+    device: &Device,
+) -> DagModel {
+    try_model(layers.config.clone(), dataset, device).unwrap()
+}
+
+fn learners() -> Vec<String> {
+    Trajectory::learners().into_iter().map(|learner| learner.name).collect()
 }
 
 fn batch(scenes: &[Scene]) -> SceneBatch {
-    SceneBatch::new(&scenes.iter().collect::<Vec<_>>(), [8, 12], &Device::flex()).unwrap()
+    SceneBatch::new(&scenes.iter().collect::<Vec<_>>(), LENGTHS, &Device::flex()).unwrap()
 }
 
 struct Sizes<'a> {
@@ -56,11 +93,10 @@ fn every_weight_of_network_and_learner_gets_a_gradient() {
     let dataset = scenes();
     let device = Device::flex().autodiff();
     let scenes = batch(&dataset.train[..6]);
-    for learner in ["kernel", "none", "dgm", "dgg"] {
+    for learner in learners() {
         for blend in [Blend::Dense, Blend::Residual] {
-            let mut config = small(learner);
-            config.network.blend = blend;
-            let model = model(&config, &dataset, &device);
+            let layers = small(&learner, |network| network.net.blend = blend);
+            let model = model(&layers, &dataset, &device);
             let grads = model.loss(&scenes, Pass::train(1, 1)).unwrap().backward();
             let sizes = |module: &dyn Fn(&mut Sizes)| {
                 let mut sizes = Sizes { grads: &grads, sizes: Vec::new() };
@@ -68,9 +104,14 @@ fn every_weight_of_network_and_learner_gets_a_gradient() {
                 sizes.sizes
             };
             let network = sizes(&|sizes| model.network.visit(sizes));
-            assert!(network.iter().all(|&size| size > 0.0), "{learner} {blend:?} {network:?}");
+            let reached = network.iter().filter(|&&size| size > 0.0).count();
+            match learner.as_str() {
+                // Alone, nobody is attended to, so attention has nothing to weigh.
+                "isolated" => assert!(reached < network.len(), "{blend:?} {network:?}"),
+                _ => assert_eq!(reached, network.len(), "{learner} {blend:?} {network:?}"),
+            }
             let own = sizes(&|sizes| model.learner.visit(sizes));
-            match learner {
+            match learner.as_str() {
                 "dgg" | "dgm" => assert!(own.iter().all(|&s| s > 0.0), "{learner} {own:?}"),
                 _ => assert!(own.is_empty()),
             }
@@ -84,9 +125,8 @@ fn every_weight_of_network_and_learner_gets_a_gradient() {
 #[test]
 fn a_mask_passes_nothing_to_the_generator() {
     let dataset = scenes();
-    let mut config = small("dgg");
-    config.network.faithful = true;
-    let model = model(&config, &dataset, &Device::flex().autodiff());
+    let layers = small("dgg", |network| network.net.faithful = true);
+    let model = model(&layers, &dataset, &Device::flex().autodiff());
     let loss = model.loss(&batch(&dataset.train[..4]), Pass::train(1, 1)).unwrap();
     let grads = loss.backward();
     let mut sizes = Sizes { grads: &grads, sizes: Vec::new() };
@@ -97,20 +137,11 @@ fn a_mask_passes_nothing_to_the_generator() {
 #[test]
 fn forecasts_do_not_see_the_future() {
     let dataset = scenes();
-    let mut changed = dataset.test[..3].to_vec();
-    for scene in &mut changed {
-        let steps = scene.steps;
-        for (at, place) in scene.positions.iter_mut().enumerate() {
-            if at % steps >= 8 {
-                *place = [99.0, -(at as f32)];
-            }
-        }
-    }
-    for learner in ["kernel", "none", "dgm", "dgg"] {
+    let changed: Vec<Scene> = dataset.test[..3].iter().cloned().map(with_another_future).collect();
+    for learner in learners() {
         for faithful in [false, true] {
-            let mut config = small(learner);
-            config.network.faithful = faithful;
-            let model = model(&config, &dataset, &Device::flex());
+            let layers = small(&learner, |network| network.net.faithful = faithful);
+            let model = model(&layers, &dataset, &Device::flex());
             let [a, b] = [&dataset.test[..3], &changed]
                 .map(|scenes| model.forecast(&batch(scenes), 3, Key::new(2)).unwrap());
             assert_eq!(a, b, "{learner}");
@@ -124,8 +155,8 @@ fn forecasts_do_not_see_the_future() {
 #[test]
 fn a_batch_of_scenes_is_its_scenes() {
     let dataset = scenes();
-    for learner in ["kernel", "none", "dgm", "dgg"] {
-        let model = model(&small(learner), &dataset, &Device::flex());
+    for learner in learners() {
+        let model = model(&small(&learner, |_| ()), &dataset, &Device::flex());
         let likelihood = |scenes: &[Scene]| {
             let tracks = Tracks::whole(&batch(scenes));
             let (losses, _) = model.losses(&tracks, Pass::evaluate()).unwrap();
@@ -172,51 +203,36 @@ fn tracks_are_the_places_of_the_scenes() {
 fn training_helps_and_threads_do_not_matter() {
     let dataset = scenes();
     for learner in ["kernel", "dgm", "dgg"] {
-        let mut config = small(learner);
-        config.train.epochs = 3;
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                let device = Device::flex();
-                let model = model(&config, &dataset, &device.clone().autodiff());
-                let trainer = TrajectoryTrainer::new(&config.train, &dataset, model, 3, &device);
-                let mut trainer = trainer.unwrap();
-                let mut losses = Vec::new();
-                while !trainer.is_finished() {
-                    let epoch = trainer.step().unwrap();
-                    losses.push((epoch.loss, epoch.valid_loss));
-                }
-                losses
-            })
-        };
-        let losses = run(1);
-        assert_eq!(losses, run(2), "{learner}");
-        assert!(losses[2].0 < losses[0].0 - 3.0 && losses[2].1 < losses[0].1 - 3.0, "{losses:?}");
+        let layers = small(learner, |_| ()).set("train.epochs=3").unwrap();
+        let [one, two] = [1, 2].map(|threads| {
+            run::<Trajectory>(&dataset, &layers, &[3], threads).record.seeds[0].curve.clone()
+        });
+        assert_eq!(one, two, "{learner}");
+        let falls = |first: f64, last: f64| last < first - 3.0;
+        assert!(falls(one[0].loss, one[2].loss), "{learner} {one:?}");
+        assert!(falls(one[0].valid.loss, one[2].valid.loss), "{learner} {one:?}");
     }
 }
 
 #[test]
 fn settings_out_of_range_are_errors() {
     let dataset = scenes();
-    let refused = |change: &dyn Fn(&mut DagConfig)| {
-        let mut config = small("kernel");
-        change(&mut config);
-        DagModel::new(&config, &dataset, 1, &Device::flex()).unwrap_err().to_string()
+    let refused = |change: fn(&mut DagConfig)| {
+        let config = small("kernel", change).config;
+        try_model(config, &dataset, &Device::flex()).unwrap_err().to_string()
     };
-    assert!(refused(&|c| c.network.width = 0).contains("width"));
-    assert!(refused(&|c| c.network.goals.cells = [0, 3]).contains("cells"));
-    let sigma = |c: &mut DagConfig| c.graph = adjoin_lab::trajectory::dagnet::DagGraph::Kernel(0.0);
-    assert!(refused(&sigma).contains("above 0"));
-    assert!(DagConfig::named("sdd", "magic").is_err());
+    assert!(refused(|network| network.net.width = 0).contains("width"));
+    assert!(refused(|network| network.goals.cells = [0, 3]).contains("cells"));
+    assert!(refused(|network| network.sigma = 0.0).contains("above 0"));
+    assert!(refused(|network| network.jitter = f64::NAN).contains("jitter"));
 }
 
 /// The network is to find its way back from steps that are a little off; what it is to predict stays exact.
 #[test]
 fn noise_on_steps_is_seen_in_training_and_never_to_be_predicted() {
     let dataset = scenes();
-    let mut config = small("kernel");
-    config.network.jitter = 0.5;
-    let model = model(&config, &dataset, &Device::flex());
+    let layers = small("kernel", |network| network.jitter = 0.5);
+    let model = model(&layers, &dataset, &Device::flex());
     let tracks = Tracks::whole(&batch(&dataset.train[..4]));
     let of = |pass| model.moments(&tracks, pass).unwrap().0;
     let deviation = |pass| {
@@ -229,9 +245,6 @@ fn noise_on_steps_is_seen_in_training_and_never_to_be_predicted() {
     assert!((found - 0.5).abs() < 0.05, "{found}");
     let steps = [Pass::evaluate(), Pass::train(1, 1)].map(|pass| of(pass).steps.into_data());
     assert_eq!(steps[0], steps[1]);
-    config.network.jitter = f64::NAN;
-    let wrong = DagModel::new(&config, &dataset, 3, &Device::flex()).unwrap_err().to_string();
-    assert!(wrong.contains("jitter"), "{wrong}");
 }
 
 /// Features that are handed on must not tell the network what the noise hides from it.
@@ -241,15 +254,14 @@ fn features_that_are_handed_on_have_the_same_noise() {
     let tracks = Tracks::whole(&batch(&dataset.train[..4]));
     for learner in ["dgg", "kernel"] {
         let encoded = |jitter: f64, pass| {
-            let mut config = small(learner);
-            config.network.jitter = jitter;
-            let model = model(&config, &dataset, &Device::flex());
+            let layers = small(learner, |network| network.jitter = jitter);
+            let model = model(&layers, &dataset, &Device::flex());
             model.moments(&tracks, pass).unwrap().0.encoded.unwrap().into_data()
         };
-        let [evaluated, trained] = [Pass::evaluate(), Pass::train(1, 1)];
-        assert_eq!(encoded(0.0, trained), encoded(0.0, evaluated));
-        assert_eq!(encoded(0.5, evaluated), encoded(0.0, evaluated));
-        assert_ne!(encoded(0.5, trained), encoded(0.5, evaluated));
+        let (evaluated, trained) = (Pass::evaluate, || Pass::train(1, 1));
+        assert_eq!(encoded(0.0, trained()), encoded(0.0, evaluated()));
+        assert_eq!(encoded(0.5, evaluated()), encoded(0.0, evaluated()));
+        assert_ne!(encoded(0.5, trained()), encoded(0.5, evaluated()));
     }
 }
 
@@ -258,10 +270,10 @@ fn features_are_handed_on_with_the_graphs_that_are_asked_for() {
     let dataset = scenes();
     let tracks = Tracks::whole(&batch(&dataset.train[..2]));
     let comes = |learner, hand_on, faithful| {
-        let mut config = small(learner);
-        config.network.hand_on = hand_on;
-        config.network.faithful = faithful;
-        let model = model(&config, &dataset, &Device::flex());
+        let layers = small(learner, |network| {
+            (network.hand_on, network.net.faithful) = (hand_on, faithful);
+        });
+        let model = model(&layers, &dataset, &Device::flex());
         let moments = model.moments(&tracks, Pass::evaluate()).unwrap().0;
         (moments.encoded.is_some(), model.encoder.is_some())
     };

@@ -1,155 +1,153 @@
 //! Whole experiments on small generated graphs.
 
-use adjoin_data::{GeneratorConfig, NodeDataset, SplitSpec, citation_like};
+mod common;
+
 use adjoin_lab::{
-    Config, TrainConfig,
-    node::{Experiment, Guides, Observer, Unobserved},
-    presets,
-    record::{EpochRecord, RunRecord, SeedRecord},
     report,
+    run::{
+        Experiment, Observer, RunRecord, SeedDone, SeedRecord, Stage, Teachers, Tick, Unobserved,
+    },
+    settings::Layers,
+    tasks::{
+        Node,
+        node::{NodeConfig, SplitGraph},
+    },
 };
-use std::sync::atomic::{AtomicUsize, Ordering};
+use common::{citations, named};
+use std::sync::{
+    Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
 
-fn small(seed: u64) -> NodeDataset {
-    let config = GeneratorConfig { nodes: 200, classes: 3, seed, ..GeneratorConfig::default() };
-    citation_like(&config).unwrap()
+const SEEDS: [u64; 2] = [3, 4];
+
+fn layers(learner: &str, more: &[&str]) -> Layers<NodeConfig> {
+    named::<Node>("gcn", learner, &[&["train.epochs=12", "train.patience=0"], more].concat())
 }
 
-fn run(dataset: &NodeDataset, learner: &str, threads: usize) -> RunRecord {
-    guided(dataset, learner, 0.0, threads, &mut Guides::default(), &Unobserved)
+fn run(data: &SplitGraph, learner: &str, threads: usize) -> RunRecord<Node> {
+    common::run(data, &layers(learner, &[]), &SEEDS, threads).record
 }
 
-fn guided(
-    dataset: &NodeDataset,
-    learner: &str,
-    guide_drop: f64,
-    threads: usize,
-    guides: &mut Guides,
-    observer: &dyn Observer,
-) -> RunRecord {
-    let split: SplitSpec = "ratio:0.3/0.3/0.4".parse().unwrap();
-    let split = dataset.split(&split).unwrap();
-    let config: Config = presets::config("cora", "gcn", learner)
-        .unwrap()
-        .with_settings(["train.epochs=12", "train.patience=0"])
-        .unwrap();
-    let train = TrainConfig { guide_drop, ..config.train.clone() };
-    let config = Config { train, ..config };
-    let (config, seeds) = (&config, &[3, 4]);
-    let split = &split;
-    let experiment = Experiment { dataset, split, config, learner, seeds, threads, guides };
-    let outcome = experiment.run(observer).unwrap();
-    guides.keep(config, &outcome);
-    outcome.record
-}
-
-/// Counts the epochs of guides.
+/// Counts the epochs of teachers.
 #[derive(Default)]
 struct Counting(AtomicUsize);
 
 impl Observer for Counting {
-    fn epoch(&self, _: u64, _: &EpochRecord, _: usize) {}
-
-    fn guide(&self, _: u64, _: &EpochRecord, _: usize) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+    fn tick(&self, tick: &Tick) {
+        if tick.stage == Stage::Teacher {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
     }
-
-    fn seed(&self, _: &SeedRecord) {}
 }
 
 #[test]
-fn a_guide_that_is_at_hand_is_not_trained_again_and_changes_no_bit() {
-    let (dataset, other) = (small(5), small(6));
+fn a_teacher_that_is_at_hand_is_not_trained_again_and_changes_no_bit() {
+    let (data, other) = (citations(5), citations(6));
+    let taught = |data: &SplitGraph,
+                  (learner, drop): (&str, &str),
+                  teachers: &mut Teachers<Node>,
+                  observer: &dyn Observer| {
+        let layers = layers(learner, &[&format!("teacher.drop={drop}")]);
+        let (layers, seeds, threads, command) = (&layers, &SEEDS[..], 2, "test");
+        let experiment = Experiment { data, layers, learner, seeds, threads, teachers, command };
+        let outcome = experiment.run(observer).unwrap();
+        teachers.keep(&layers.config, &outcome);
+        outcome.record
+    };
     let mut curves = Vec::new();
-    for (learner, drop) in [("dgg", 0.0), ("dgg-star", 0.0), ("dgg", 0.3)] {
-        let counted = |dataset, guides: &mut Guides| {
+    for learner in [("dgg", "0"), ("dgg-star", "0"), ("dgg", "0.3")] {
+        let counted = |data, teachers: &mut Teachers<Node>| {
             let counting = Counting::default();
-            let record = guided(dataset, learner, drop, 2, guides, &counting);
+            let record = taught(data, learner, teachers, &counting);
             (record, counting.0.into_inner())
         };
-        let (alone, epochs) = counted(&dataset, &mut Guides::default());
+        let (alone, epochs) = counted(&data, &mut Teachers::default());
         assert_eq!(epochs, 24);
-        let mut guides = Guides::default();
+        let mut teachers = Teachers::default();
         for learner in ["none", "dropedge"] {
-            guided(&dataset, learner, 0.0, 2, &mut guides, &Unobserved);
+            taught(&data, (learner, "0"), &mut teachers, &Unobserved);
         }
-        let (shared, epochs) = counted(&dataset, &mut guides);
+        let (shared, epochs) = counted(&data, &mut teachers);
         assert_eq!(epochs, 0);
         for (a, b) in alone.seeds.iter().zip(&shared.seeds) {
-            assert_eq!((&a.curve, a.test), (&b.curve, b.test), "{learner}");
+            assert_eq!((&a.curve, a.test), (&b.curve, b.test), "{learner:?}");
         }
-        assert_eq!(alone.graph, shared.graph, "{learner}");
-        assert_eq!(counted(&other, &mut guides).1, 24, "a guide of other data");
+        assert_eq!(alone.exhibit, shared.exhibit, "{learner:?}");
+        assert_eq!(counted(&other, &mut teachers).1, 24, "a teacher of other data");
         curves.push(alone.seeds[0].curve.clone());
     }
-    assert_ne!(curves[0], curves[2], "a guide trained on parts of the graph is another one");
+    assert_ne!(curves[0], curves[2], "a teacher trained on parts of the graph is another one");
+}
+
+/// Everything that an observer is told.
+#[derive(Default)]
+struct Listening(Mutex<Vec<String>>);
+
+impl Observer for Listening {
+    fn tick(&self, tick: &Tick) {
+        self.0.lock().unwrap().push(format!("{tick:?}"));
+    }
+
+    fn seed(&self, done: &SeedDone) {
+        self.0.lock().unwrap().push(format!("{done:?}"));
+    }
+}
+
+#[test]
+fn observers_hear_of_every_stage_and_of_no_test_number() {
+    let data = citations(7);
+    let layers = layers("dgg", &["teacher.distil=true"]);
+    let listening = Listening::default();
+    let outcome = common::run_in::<Node>(&data, &layers, &[3], 1, &listening, None).unwrap();
+    let seed = &outcome.record.seeds[0];
+    let heard = listening.0.into_inner().unwrap();
+    for stage in ["Teacher", "Distillation", "Training"] {
+        assert!(heard.iter().any(|line| line.contains(&format!("stage: {stage}"))), "{stage}");
+    }
+    let done = heard.last().unwrap();
+    let valid = format!("valid: \"{:.1} %\"", 100.0 * seed.valid.accuracy);
+    assert!(done.contains(&valid) && done.contains("best_epoch"), "{done}");
+    let test = format!("{:.1} %", 100.0 * seed.test.accuracy);
+    let valid: Vec<String> =
+        seed.curve.iter().map(|e| format!("{:.1} %", 100.0 * e.valid.accuracy)).collect();
+    assert!(!valid.contains(&test), "the number must be one that validation does not have: {test}");
+    let trained = |line: &&String| !line.contains("stage: Teacher");
+    let found = heard.iter().filter(trained).find(|line| line.contains(&test));
+    assert!(found.is_none(), "{test} in {found:?}");
 }
 
 #[test]
 fn a_graph_without_node_names_can_be_reported() {
-    let mut dataset = small(1);
-    dataset.node_ids.clear();
-    let runs = ["none", "dgg"].map(|learner| run(&dataset, learner, 2));
-    assert_eq!(runs[0].graph.as_ref().unwrap().node_ids[7], "7");
+    let mut data = citations(1);
+    data.dataset.node_ids.clear();
+    let runs = ["none", "dgg"].map(|learner| run(&data, learner, 2));
+    assert_eq!(runs[0].exhibit.as_ref().unwrap().node_ids[7], "7");
     assert!(report::render(&runs).unwrap().contains("</html>"));
 }
 
 #[test]
 fn seeds_side_by_side_give_the_same_as_one_after_the_other() {
-    let dataset = small(2);
+    let data = citations(2);
     for learner in ["none", "dropedge", "dgm", "dgg", "dgg-star", "dgg+consistency"] {
-        let [one, two] = [1, 2].map(|threads| run(&dataset, learner, threads));
+        let [one, two] = [1, 2].map(|threads| run(&data, learner, threads));
         for (a, b) in one.seeds.iter().zip(&two.seeds) {
             assert_eq!(a.curve, b.curve, "{learner}");
             assert_eq!((a.seed, a.valid, a.test), (b.seed, b.valid, b.test), "{learner}");
         }
-        assert_eq!(one.graph, two.graph, "{learner}");
-    }
-}
-
-#[test]
-fn training_sees_no_test_label() {
-    let dataset = small(3);
-    let mut shuffled = dataset.clone();
-    let split: SplitSpec = "ratio:0.3/0.3/0.4".parse().unwrap();
-    let classes = dataset.classes() as u32;
-    for node in dataset.split(&split).unwrap().test {
-        let label = &mut shuffled.labels[node as usize];
-        *label = (*label + 1) % classes;
-    }
-    for learner in ["none", "dgm", "dgg-star"] {
-        let [honest, canary] = [&dataset, &shuffled].map(|dataset| run(dataset, learner, 2));
-        for (a, b) in honest.seeds.iter().zip(&canary.seeds) {
-            assert_eq!(a.curve, b.curve, "{learner}");
-            assert_ne!(a.test, b.test, "{learner}");
-        }
+        assert_eq!(one.exhibit, two.exhibit, "{learner}");
     }
 }
 
 #[test]
 fn a_hard_graph_is_trained_with_rewards() {
-    let dataset = small(4);
-    let split = dataset.split(&"ratio:0.3/0.3/0.4".parse().unwrap()).unwrap();
-    let settings = ["train.epochs=60", "train.patience=0"];
-    // Without the reinforced loss the learner gets no gradient and stays as it was.
-    let [with, without] = ["1", "0"].map(|reinforced| {
-        let config = presets::config("cora", "gcn", "dgm").unwrap();
-        let reinforced = format!("train.reinforced={reinforced}");
-        let settings = settings.into_iter().chain([reinforced.as_str()]);
-        let config = config.with_settings(settings).unwrap();
-        let (learner, seeds) = ("dgm", &[3, 4][..]);
-        let experiment = Experiment {
-            dataset: &dataset,
-            split: &split,
-            config: &config,
-            learner,
-            seeds,
-            threads: 2,
-            guides: &Guides::default(),
-        };
-        let record = experiment.run(&Unobserved).unwrap().record;
-        assert_eq!(record.graph.unwrap().learned_indices.len(), 5 * 200);
-        let last = |seed: &SeedRecord| seed.curve[59].train;
+    let data = citations(4);
+    // Without the REINFORCE loss the learner gets no gradient and stays as it was.
+    let [with, without] = ["train.reinforce=1", "train.reinforce=0"].map(|reinforce| {
+        let layers = layers("dgm", &["train.epochs=60", reinforce]);
+        let record = common::run::<Node>(&data, &layers, &SEEDS, 2).record;
+        assert_eq!(record.exhibit.unwrap().learned_indices.len(), 5 * 200);
+        let last = |seed: &SeedRecord<Node>| seed.curve[59].train.unwrap();
         record.seeds.iter().map(last).sum::<f64>() / 2.0
     });
     assert!(with > 0.6 && with > without + 0.1, "{with} with rewards, {without} without");

@@ -1,55 +1,40 @@
-//! Training on point clouds: it learns, it is honest, it goes on after a stop.
+//! Training on point clouds: it learns, and resumes after a stop.
 
-use adjoin_data::points::{PointDataset, ShapesConfig, shapes};
+mod common;
+
+use adjoin_data::points::PointDataset;
 use adjoin_lab::{
     Error,
-    node::{Observer, Unobserved},
-    points::{PointsConfig, PointsExperiment, inspect, points_config},
-    record::{EpochRecord, SeedRecord},
+    run::{Observer, RunRecord, SeedRecord, Unobserved},
+    settings::Layers,
+    tasks::{
+        Points,
+        points::{PointsConfig, inspect},
+    },
 };
-use std::sync::atomic::{AtomicUsize, Ordering};
+use common::{Stopping, TINY_POINTS, named, run_in, solids};
+use std::sync::Arc;
 
-fn dataset() -> PointDataset {
-    let config = ShapesConfig { per_class: 10, points: 96, noise: 0.0, ..ShapesConfig::default() };
-    let mut dataset = shapes(&config).unwrap();
-    // Four classes are enough.
-    let clouds = dataset.clouds.clone();
-    let few = |part: &mut Vec<u32>| part.retain(|&at| clouds[at as usize].class < 4);
-    few(&mut dataset.split.train);
-    few(&mut dataset.split.valid);
-    few(&mut dataset.split.test);
-    dataset
+fn layers(backbone: &str, learner: &str, more: &[&str]) -> Layers<PointsConfig> {
+    let settings = [&TINY_POINTS[..], &["train.epochs=3"], more].concat();
+    named::<Points>(backbone, learner, &settings)
 }
 
-fn config(backbone: &str, learner: &str, more: &[&str]) -> PointsConfig {
-    use adjoin_lab::plan::Layered;
-    let settings = [
-        "points=48",
-        "network.widths=[8, 8]",
-        "network.k=6",
-        "network.embedding=16",
-        "network.hidden=[8]",
-        "train.epochs=3",
-        "train.batch=8",
-    ];
-    let config = points_config("shapes", backbone, learner).unwrap();
-    let apply = |config: PointsConfig, setting: &&str| config.with_setting(setting).unwrap();
-    settings.iter().chain(more).fold(config, apply)
-}
-
-fn run(dataset: &PointDataset, config: &PointsConfig, threads: usize) -> SeedRecord {
-    let experiment = PointsExperiment { dataset, config, learner: "x", seeds: &[3], threads };
-    let mut record = experiment.run(&Unobserved).unwrap().record;
+fn run(
+    data: &Arc<PointDataset>,
+    layers: &Layers<PointsConfig>,
+    threads: usize,
+) -> SeedRecord<Points> {
+    let mut record: RunRecord<Points> = common::run(data, layers, &[3], threads).record;
     record.seeds.remove(0)
 }
 
 #[test]
-fn every_learner_trains_on_both_networks() {
-    let dataset = dataset();
+fn every_learner_has_neighbours_in_every_layer_of_both_networks() {
+    let data = solids();
     for backbone in ["dgcnn", "resgcn"] {
         for learner in ["knn", "dgm", "dgg"] {
-            let config = config(backbone, learner, &[]);
-            let seed = run(&dataset, &config, 1);
+            let seed = run(&data, &layers(backbone, learner, &[]), 1);
             assert_eq!((seed.epochs, seed.curve.len()), (3, 3), "{backbone} {learner}");
             let best = &seed.curve[seed.best_epoch - 1];
             assert_eq!(best.valid, seed.valid);
@@ -57,8 +42,8 @@ fn every_learner_trains_on_both_networks() {
             for degree in &best.degrees {
                 let k = if learner == "dgm" { 20.0 } else { 6.0 };
                 match learner {
-                    "dgg" => assert!(degree.mean > 2.0 && degree.deviation > 0.0, "{degree:?}"),
-                    _ => assert_eq!((degree.mean, degree.deviation), (k, 0.0)),
+                    "dgg" => assert!(degree.mean > 2.0 && degree.std > 0.0, "{degree:?}"),
+                    _ => assert_eq!((degree.mean, degree.std), (k, 0.0)),
                 }
             }
         }
@@ -67,55 +52,28 @@ fn every_learner_trains_on_both_networks() {
 
 #[test]
 fn the_training_loss_falls_and_shapes_are_told_apart() {
-    let dataset = dataset();
-    let more = ["train.epochs=25", "train.rotate=false", "train.scale=false", "network.dropout=0"];
-    let seed = run(&dataset, &config("dgcnn", "dgg", &more), 2);
+    let still = ["augment.rotate=false", "augment.scale=false", "network.dropout=0"];
+    let more = [&["train.epochs=25"], &still[..]].concat();
+    let seed = run(&solids(), &layers("dgcnn", "dgg", &more), 2);
     let (first, last) = (seed.curve[0].loss, seed.curve[24].loss);
     assert!(last < 0.85 * first, "{first} {last}");
     // Chance is one in four of the classes that are there.
-    assert!(seed.curve[24].train > 0.5, "{:?}", seed.curve[24]);
+    assert!(seed.curve[24].train.unwrap() > 0.5, "{:?}", seed.curve[24]);
 }
 
 #[test]
-fn threads_change_nothing_and_test_classes_reach_no_training() {
-    let dataset = dataset();
-    let config = config("dgcnn", "dgg", &[]);
-    let one = run(&dataset, &config, 1);
-    let two = run(&dataset, &config, 2);
+fn the_number_of_threads_changes_nothing() {
+    let (data, layers) = (solids(), layers("dgcnn", "dgg", &[]));
+    let [one, two] = [1, 2].map(|threads| run(&data, &layers, threads));
     assert_eq!((&one.curve, one.test), (&two.curve, two.test));
-    let mut shuffled = dataset.clone();
-    for &at in &shuffled.split.test {
-        let cloud = &mut shuffled.clouds[at as usize];
-        cloud.class = (cloud.class + 1) % 12;
-        cloud.points.reverse();
-    }
-    assert_eq!(run(&shuffled, &config, 1).curve, one.curve);
-}
-
-/// Stops after some epochs.
-struct Stopping {
-    after: usize,
-    epochs: AtomicUsize,
-}
-
-impl Observer for Stopping {
-    fn epoch(&self, _: u64, _: &EpochRecord, _: usize) {
-        self.epochs.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn seed(&self, _: &SeedRecord) {}
-
-    fn stop(&self) -> bool {
-        self.epochs.load(Ordering::SeqCst) >= self.after
-    }
 }
 
 #[test]
 fn until_the_generator_joins_training_is_that_on_nearest_neighbours() {
-    let dataset = dataset();
+    let data = solids();
     let [nearest, learned] = ["knn", "dgg"].map(|learner| {
-        let settings = ["train.epochs=4", "train.warm_up=0.5"];
-        run(&dataset, &config("dgcnn", learner, &settings), 1)
+        let settings = ["train.epochs=4", "train.learner_start=0.5"];
+        run(&data, &layers("dgcnn", learner, &settings), 1)
     });
     assert_eq!(nearest.curve[..2], learned.curve[..2]);
     assert_ne!(nearest.curve[2].loss, learned.curve[2].loss);
@@ -123,72 +81,52 @@ fn until_the_generator_joins_training_is_that_on_nearest_neighbours() {
 
 #[test]
 fn no_epoch_before_the_generator_joins_is_the_best_one() {
-    let dataset = dataset();
-    let config = config("dgcnn", "dgg", &["train.epochs=8", "train.warm_up=0.875"]);
-    let seeds = [0, 1, 2, 3, 4, 5];
-    let experiment = PointsExperiment {
-        dataset: &dataset,
-        config: &config,
-        learner: "dgg",
-        seeds: &seeds,
-        threads: 2,
-    };
-    let record = experiment.run(&Unobserved).unwrap().record;
+    let layers = layers("dgcnn", "dgg", &["train.epochs=8", "train.learner_start=0.875"]);
+    let record = common::run::<Points>(&solids(), &layers, &[0, 1, 2, 3, 4, 5], 2).record;
     assert!(record.seeds.iter().all(|seed| seed.best_epoch == 8));
     // For some seed an earlier epoch was ahead on validation, and would have been taken.
-    let tempting =
-        |seed: &SeedRecord| seed.curve[..7].iter().any(|epoch| epoch.valid > seed.curve[7].valid);
+    let tempting = |seed: &SeedRecord<Points>| {
+        let last = seed.curve[7].valid.accuracy;
+        seed.curve[..7].iter().any(|epoch| epoch.valid.accuracy > last)
+    };
     assert!(record.seeds.iter().any(tempting));
 }
 
 #[test]
-fn a_stopped_run_goes_on_as_if_nothing_had_happened() {
-    let dataset = dataset();
+fn a_stopped_run_resumes_as_if_nothing_had_happened() {
+    let data = solids();
     for learner in ["knn", "dgm", "dgg"] {
-        let config = config("dgcnn", learner, &["train.epochs=4"]);
-        let whole = run(&dataset, &config, 1);
+        let layers = layers("dgcnn", learner, &["train.epochs=4"]);
+        let whole = run(&data, &layers, 1);
         let folder = tempfile::tempdir().unwrap();
-        let experiment = PointsExperiment {
-            dataset: &dataset,
-            config: &config,
-            learner,
-            seeds: &[3],
-            threads: 1,
+        let run_in = |layers: &Layers<PointsConfig>, observer: &dyn Observer| {
+            run_in::<Points>(&data, layers, &[3], 1, observer, Some(folder.path()))
         };
-        let stopping = Stopping { after: 2, epochs: AtomicUsize::new(0) };
-        let stopped = experiment.run_in(&stopping, Some(folder.path())).unwrap_err();
+        let stopped = run_in(&layers, &Stopping::after(2)).err().unwrap();
         assert!(matches!(stopped, Error::Interrupted { epoch: 2, seed: 3 }), "{stopped}");
-        let outcome = experiment.run_in(&Unobserved, Some(folder.path())).unwrap();
+        let outcome = run_in(&layers, &Unobserved).unwrap();
         let resumed = &outcome.record.seeds[0];
         assert_eq!(resumed.curve, whole.curve, "{learner}");
         assert_eq!((resumed.test, resumed.best_epoch), (whole.test, whole.best_epoch));
         // Another configuration does not take it for its own.
-        let other = PointsConfig { points: 40, ..config.clone() };
-        let experiment = PointsExperiment { config: &other, ..experiment };
-        let refused = experiment.run_in(&Unobserved, Some(folder.path())).unwrap_err().to_string();
+        let other = layers.set("points=40").unwrap();
+        let refused = run_in(&other, &Unobserved).err().unwrap().to_string();
         assert!(refused.contains("points = 48"), "{refused}");
     }
 }
 
 #[test]
 fn clouds_can_be_inspected() {
-    let dataset = dataset();
-    let config = config("dgcnn", "dgg", &["train.epochs=1"]);
-    let experiment = PointsExperiment {
-        dataset: &dataset,
-        config: &config,
-        learner: "dgg",
-        seeds: &[3],
-        threads: 1,
-    };
-    let best = experiment.run(&Unobserved).unwrap().best.remove(0);
-    let clouds = &dataset.split.test[..3];
-    let seen = inspect(&best.model, &dataset, clouds, config.points).unwrap();
+    let data = solids();
+    let layers = layers("dgcnn", "dgg", &["train.epochs=1"]);
+    let best = common::run::<Points>(&data, &layers, &[3], 1).best.remove(0);
+    let clouds = &data.split.test[..3];
+    let seen = inspect(&best.model, &data, clouds, layers.config.points).unwrap();
     assert_eq!(seen.len(), 3);
     for (cloud, &at) in seen.iter().zip(clouds) {
-        let original = &dataset.clouds[at as usize];
-        assert_eq!(cloud.class, dataset.class_names[original.class as usize]);
-        assert!(dataset.class_names.contains(&cloud.predicted));
+        let original = &data.clouds[at as usize];
+        assert_eq!(cloud.class, data.class_names[original.class as usize]);
+        assert!(data.class_names.contains(&cloud.predicted));
         assert_eq!((cloud.points.len(), cloud.degrees.len()), (48, 2));
         assert!(cloud.degrees.iter().all(|layer| layer.len() == 48));
         assert!(cloud.degrees.iter().flatten().all(|&degree| degree >= 2.0));
@@ -198,29 +136,24 @@ fn clouds_can_be_inspected() {
 #[test]
 fn small_odd_and_wrong_clouds() {
     // Fewer points than neighbours, and a cloud of one place only.
-    let mut odd = dataset();
+    let mut odd = Arc::unwrap_or_clone(solids());
     odd.clouds[0].points.truncate(3);
     let place = odd.clouds[1].points[0];
     odd.clouds[1].points.fill(place);
+    let odd = Arc::new(odd);
     for learner in ["knn", "dgm", "dgg"] {
-        assert!(run(&odd, &config("resgcn", learner, &[]), 1).test.is_finite());
+        let test = run(&odd, &layers("resgcn", learner, &[]), 1).test;
+        assert!(test.accuracy.is_finite() && test.loss.is_finite(), "{learner} {test:?}");
     }
-    let wrong = |config: PointsConfig| {
-        let dataset = dataset();
-        let experiment = PointsExperiment {
-            dataset: &dataset,
-            config: &config,
-            learner: "x",
-            seeds: &[0],
-            threads: 1,
-        };
-        experiment.run(&Unobserved).unwrap_err().to_string()
+    let wrong = |backbone, setting| {
+        let layers = layers(backbone, "knn", &[setting]);
+        let outcome = run_in::<Points>(&solids(), &layers, &[0], 1, &Unobserved, None);
+        outcome.err().unwrap().to_string()
     };
-    let uneven = config("resgcn", "knn", &["network.widths=[8, 9]"]);
-    assert!(wrong(uneven).contains("network.widths"));
-    assert!(wrong(config("dgcnn", "knn", &["train.epochs=0"])).contains("train.epochs"));
-    assert!(wrong(config("dgcnn", "knn", &["network.k=0"])).contains("at least 1"));
-    let mut dataset = dataset();
-    dataset.clouds[0].points[0][1] = f32::NAN;
-    assert!(dataset.validate().is_err());
+    assert!(wrong("resgcn", "network.widths=[8, 9]").contains("widths"));
+    assert!(wrong("dgcnn", "train.epochs=0").contains("train.epochs"));
+    assert!(wrong("dgcnn", "network.k=0").contains("at least 1"));
+    let mut data = Arc::unwrap_or_clone(solids());
+    data.clouds[0].points[0][1] = f32::NAN;
+    assert!(data.validate().is_err());
 }

@@ -1,80 +1,60 @@
 //! Trajectory prediction as a whole, and its parts against plain arithmetic.
 
-use adjoin::{Adjacency, Csr, Key, Pass};
+mod common;
+
+use adjoin::{
+    Adjacency, Csr, Key, Pass,
+    nets::{Propagation, propagate},
+};
 use adjoin_data::trajectory::{Scene, TrajectoryDataset};
 use adjoin_lab::{
-    checkpoint::{Checkpoint, Identity, Progress},
-    plan::Layered,
-    trajectory::{
-        Baseline, Forecaster, Propagation, SceneBatch, SocialModel, Trainable, TrajectoryConfig,
-        TrajectoryEpoch, TrajectoryExperiment, TrajectoryObserver, TrajectorySeed, TrajectorySetup,
-        TrajectoryTrainer, dagnet::DagModel, kernel_graph, negative_log_likelihood,
-        place_negative_log_likelihood, propagate,
+    Error,
+    run::{Observer, SeedRecord, Unobserved},
+    settings::Layers,
+    task::Task,
+    tasks::{
+        Trajectory,
+        trajectory::{
+            Baseline, Forecaster, NetworkConfig, SceneBatch, SocialModel, TrajectoryConfig,
+            kernel_graph, negative_log_likelihood, position_negative_log_likelihood,
+        },
     },
+    train::EpochRecord,
 };
 use burn::tensor::{DType, Device, Tensor, TensorData};
+use common::{LENGTHS, Stopping, circles, named, run, run_in, scene, with_another_future};
+use std::sync::Arc;
 
-const LENGTHS: [usize; 2] = [8, 12];
-
-/// Agents that walk on circles of different sizes, all at the speed of a pedestrian.
-fn scene(seed: u64, agents: usize) -> Scene {
-    let key = Key::new(seed);
-    let positions = (0..agents as u64).flat_map(|agent| {
-        let draw = |n: u64| key.child(agent).uniform(n);
-        let (mut x, mut y, mut angle) =
-            (8.0 * draw(0), 8.0 * draw(1), std::f64::consts::TAU * draw(2));
-        let (turn, speed) = (0.3 * (draw(3) - 0.5), 0.3 + 0.3 * draw(4));
-        (0..20).map(move |_| {
-            angle += turn;
-            (x, y) = (x + speed * f64::cos(angle), y + speed * f64::sin(angle));
-            [x as f32, y as f32]
-        })
-    });
-    let name = format!("circles {seed}");
-    Scene { name, agents: (0..agents as i64).collect(), steps: 20, positions: positions.collect() }
+fn dataset() -> Arc<TrajectoryDataset> {
+    circles([120, 30, 30])
 }
 
-fn dataset() -> TrajectoryDataset {
-    let scenes = |from: u64, count: u64| {
-        (from..from + count).map(|seed| scene(seed, 1 + seed as usize % 5)).collect()
-    };
-    TrajectoryDataset {
-        name: "circles".into(),
-        observed: LENGTHS[0],
-        predicted: LENGTHS[1],
-        seconds: 0.4,
-        train: scenes(0, 120),
-        valid: scenes(1000, 30),
-        test: scenes(2000, 30),
-    }
+/// Social-STGCNN with a learner.
+fn social(config: &TrajectoryConfig, lengths: [usize; 2]) -> adjoin_lab::Result<SocialModel> {
+    let NetworkConfig::SocialStgcnn(network) = &config.network else { panic!("{config:?}") };
+    SocialModel::new(config, network, lengths, 3, &Device::flex())
 }
 
-struct Silent;
-
-impl TrajectoryObserver for Silent {
-    fn epoch(&self, _: u64, _: &TrajectoryEpoch, _: usize) {}
+fn model(learner: &str, settings: &[&str]) -> SocialModel {
+    social(&named::<Trajectory>("social-stgcnn", learner, settings).config, LENGTHS).unwrap()
 }
 
-fn train(learner: &str, epochs: usize, threads: usize) -> Vec<TrajectorySeed<SocialModel>> {
-    let epochs = format!("train.epochs={epochs}");
-    let config = TrajectoryConfig::named(learner).unwrap();
-    let config = config.with_settings([epochs.as_str(), "train.batch=16"]).unwrap();
-    let (dataset, seeds) = (dataset(), [1, 2]);
-    let experiment =
-        TrajectoryExperiment { dataset: &dataset, train: &config.train, seeds: &seeds, threads };
-    let model = |seed, device: &Device| SocialModel::new(&config, LENGTHS, seed, device);
-    experiment.run(model, &Silent).unwrap()
+fn train(learner: &str, epochs: usize, threads: usize) -> Vec<SeedRecord<Trajectory>> {
+    let settings = [&format!("train.epochs={epochs}"), "train.batch=16"];
+    let layers = named::<Trajectory>("social-stgcnn", learner, &settings);
+    run(&dataset(), &layers, &[1, 2], threads).record.seeds
 }
 
 #[test]
 fn every_learner_learns_circles() {
     let dataset = dataset();
     let straight = Baseline::ConstantVelocity.scores(&dataset.test, LENGTHS, 1, Key::new(1));
-    for learner in ["kernel", "none", "dgm", "dgg"] {
+    for learner in Trajectory::learners() {
+        let learner = learner.name.as_str();
         for seed in train(learner, 30, 2) {
             let (first, last) = (seed.curve[0].loss, seed.curve[29].loss);
             assert!(last < first - 1.0, "{learner}: {first} to {last}");
-            let (ours, theirs) = (seed.test.per_agent.fde, straight.likely.fde);
+            let (ours, theirs) = (seed.test.scores.per_agent.fde, straight.likely.fde);
             assert!(ours < theirs, "{learner}: {ours}, in a straight line {theirs}");
         }
     }
@@ -84,18 +64,13 @@ fn every_learner_learns_circles() {
 fn the_number_of_threads_changes_nothing() {
     let [one, many] = [1, 4].map(|threads| train("dgg", 2, threads));
     for (one, many) in one.iter().zip(&many) {
-        let losses = |seed: &TrajectorySeed<SocialModel>| {
-            seed.curve.iter().map(|epoch| (epoch.loss, epoch.valid_loss)).collect::<Vec<_>>()
-        };
-        assert_eq!(losses(one), losses(many));
-        assert_eq!(one.test, many.test);
+        assert_eq!((&one.curve, one.test), (&many.curve, many.test));
     }
 }
 
 #[test]
 fn a_batch_is_its_scenes() {
-    let config = TrajectoryConfig::named("kernel").unwrap();
-    let model = SocialModel::new(&config, LENGTHS, 3, &Device::flex()).unwrap();
+    let model = model("kernel", &[]);
     let scenes = [scene(1, 3), scene(2, 1), scene(3, 4)];
     let forward = |scenes: &[&Scene]| {
         let batch = SceneBatch::new(scenes, LENGTHS, &Device::flex()).unwrap();
@@ -112,43 +87,38 @@ fn a_batch_is_its_scenes() {
 
 #[test]
 fn forecasts_do_not_look_at_the_future() {
-    let config = TrajectoryConfig::named("dgg").unwrap();
-    let model = SocialModel::new(&config, LENGTHS, 3, &Device::flex()).unwrap();
-    let seen = scene(1, 4);
-    let mut other = seen.clone();
-    for agent in 0..4 {
-        for time in LENGTHS[0]..20 {
-            other.positions[agent * 20 + time] = [99.0, -99.0];
-        }
+    for learner in Trajectory::learners() {
+        let model = model(&learner.name, &[]);
+        let forecast = |scene: &Scene| {
+            let batch = SceneBatch::new(&[scene], LENGTHS, &Device::flex()).unwrap();
+            model.forecast(&batch, 5, Key::new(1)).unwrap()
+        };
+        let seen = scene(1, 4);
+        assert_eq!(forecast(&seen), forecast(&with_another_future(seen.clone())));
     }
-    let forecast = |scene: &Scene| {
-        let batch = SceneBatch::new(&[scene], LENGTHS, &Device::flex()).unwrap();
-        model.forecast(&batch, 5, Key::new(1)).unwrap()
-    };
-    assert_eq!(forecast(&seen), forecast(&other));
 }
 
 #[test]
 fn a_loss_that_is_not_a_number_stops_training() {
-    let config = TrajectoryConfig::named("kernel").unwrap();
-    let config = config.with_settings(["train.rate=1e30"]).unwrap();
-    let dataset = dataset();
-    let model = SocialModel::new(&config, LENGTHS, 5, &Device::flex().autodiff()).unwrap();
-    let device = Device::flex();
-    let mut trainer = TrajectoryTrainer::new(&config.train, &dataset, model, 5, &device).unwrap();
-    let error = (0..5).find_map(|_| trainer.step().err()).expect("an error").to_string();
+    let layers = named::<Trajectory>("social-stgcnn", "kernel", &["train.rate=1e30"]);
+    let stopped = run_in::<Trajectory>(&dataset(), &layers, &[5], 1, &Unobserved, None);
+    let error = stopped.err().expect("an error").to_string();
     assert!(error.contains("loss became") && error.contains("seed 5"), "{error}");
 }
 
 #[test]
 fn nothing_to_train_with_is_an_error() {
-    let config = TrajectoryConfig::default();
-    let dataset = TrajectoryDataset { train: Vec::new(), ..dataset() };
-    let device = Device::flex();
-    let model = SocialModel::new(&config, LENGTHS, 5, &device.clone().autodiff()).unwrap();
-    let error = TrajectoryTrainer::new(&config.train, &dataset, model, 5, &device).err();
-    assert!(error.expect("an error").to_string().contains("scenes to train"));
-    let error = SocialModel::new(&config, [8, 0], 5, &device).expect_err("an error");
+    let layers = named::<Trajectory>("social-stgcnn", "kernel", &[]);
+    for (sizes, word) in [
+        ([0, 5, 5], "scenes to train"),
+        ([5, 0, 5], "no validation data"),
+        ([5, 5, 0], "no test data"),
+    ] {
+        let refused = run_in::<Trajectory>(&circles(sizes), &layers, &[5], 1, &Unobserved, None);
+        let error = refused.err().expect("an error").to_string();
+        assert!(error.contains(word), "{error}");
+    }
+    let error = social(&TrajectoryConfig::default(), [8, 0]).expect_err("an error");
     assert!(error.to_string().contains("predicted step"));
 }
 
@@ -157,7 +127,7 @@ fn doubles<const D: usize>(values: &[f64], shape: [usize; D]) -> Tensor<D> {
     Tensor::from_data(data, (&Device::flex().autodiff(), DType::F64))
 }
 
-/// Places are rounded when they are stored: two people who walk in step differ by less than any recording
+/// Positions are rounded when they are stored: two people who walk in step differ by less than any recording
 /// tells, which must not make them the nearest of all.
 #[test]
 fn those_who_walk_in_step_have_no_edge() {
@@ -233,8 +203,10 @@ fn textbook(d: [f64; 2], vx: f64, vy: f64, cross: f64) -> f64 {
 fn likelihoods_are_those_of_the_textbook() {
     let (parameters, targets) = likelihood_case();
     let steps = negative_log_likelihood(&doubles(&parameters, [2, 15]), &doubles(&targets, [2, 6]));
-    let places =
-        place_negative_log_likelihood(&doubles(&parameters, [2, 15]), &doubles(&targets, [2, 6]));
+    let places = position_negative_log_likelihood(
+        &doubles(&parameters, [2, 15]),
+        &doubles(&targets, [2, 6]),
+    );
     let [steps, places] = [steps, places].map(|t| t.to_data().iter::<f64>().collect::<Vec<f64>>());
     for agent in 0..2 {
         let p = |part: usize, t: usize| parameters[agent * 15 + part * 3 + t];
@@ -258,7 +230,7 @@ fn likelihoods_are_those_of_the_textbook() {
 fn gradients_of_the_likelihoods_are_finite_differences() {
     let (parameters, targets) = likelihood_case();
     let targets = doubles(&targets, [2, 6]);
-    for loss in [negative_log_likelihood, place_negative_log_likelihood] {
+    for loss in [negative_log_likelihood, position_negative_log_likelihood] {
         let value = |parameters: &[f64]| {
             loss(&doubles(parameters, [2, 15]), &targets).sum().into_scalar::<f64>()
         };
@@ -282,9 +254,9 @@ fn gradients_of_the_likelihoods_are_finite_differences() {
 fn what_a_constant_graph_makes_of_scenes_can_be_kept() {
     let scenes = [scene(1, 4), scene(2, 1), scene(3, 6)];
     let scenes: Vec<&Scene> = scenes.iter().collect();
-    for (learner, constant) in [("kernel", true), ("none", true), ("dgg", false), ("dgm", false)] {
-        let config = TrajectoryConfig::named(learner).unwrap();
-        let model = SocialModel::new(&config, LENGTHS, 3, &Device::flex()).unwrap();
+    for learner in Trajectory::learners() {
+        let (learner, constant) = (&learner.name, !["dgg", "dgm"].contains(&&*learner.name));
+        let model = model(learner, &[]);
         let mut batch = SceneBatch::new(&scenes, LENGTHS, &Device::flex()).unwrap();
         let forward = |batch: &SceneBatch| {
             let out = model.forward(batch, Pass::evaluate()).unwrap();
@@ -299,13 +271,12 @@ fn what_a_constant_graph_makes_of_scenes_can_be_kept() {
 
 #[test]
 fn relative_predictions_start_from_the_last_step() {
-    let config = TrajectoryConfig::named("kernel").unwrap();
     let seen = scene(1, 3);
     let batch = SceneBatch::new(&[&seen], LENGTHS, &Device::flex()).unwrap();
-    let [own, relative] = ["relative=false", "relative=true"].map(|setting| {
-        let config = config.with_settings([setting]).unwrap();
-        let model = SocialModel::new(&config, LENGTHS, 3, &Device::flex()).unwrap();
-        let out = model.forward(&batch, Pass::evaluate()).unwrap().into_data();
+    let [own, relative] = ["false", "true"].map(|relative| {
+        let setting = format!("network.social_stgcnn.relative={relative}");
+        let out =
+            model("kernel", &[&setting]).forward(&batch, Pass::evaluate()).unwrap().into_data();
         out.iter::<f32>().collect::<Vec<f32>>()
     });
     let steps = LENGTHS[1];
@@ -325,110 +296,74 @@ fn relative_predictions_start_from_the_last_step() {
 }
 
 /// Two epochs of one step each.
-fn two_steps(settings: [&str; 2]) -> [TrajectoryEpoch; 2] {
-    let config = TrajectoryConfig::named("kernel").unwrap();
-    let config = config.with_settings(["train.epochs=2", "train.batch=200"]).unwrap();
-    let config = config.with_settings(settings).unwrap();
-    let dataset = dataset();
-    let model = SocialModel::new(&config, LENGTHS, 1, &Device::flex().autodiff()).unwrap();
-    let device = Device::flex();
-    let mut trainer = TrajectoryTrainer::new(&config.train, &dataset, model, 1, &device).unwrap();
-    [0, 1].map(|_| trainer.step().unwrap())
+fn two_steps(settings: [&str; 2]) -> [EpochRecord<Trajectory>; 2] {
+    let settings = [&["train.epochs=2", "train.batch=200"], &settings[..]].concat();
+    let layers = named::<Trajectory>("social-stgcnn", "kernel", &settings);
+    let mut seeds = run::<Trajectory>(&dataset(), &layers, &[1], 1).record.seeds;
+    seeds.remove(0).curve.try_into().unwrap()
 }
 
 #[test]
-fn a_long_ramp_hardly_begins() {
-    let [first, second] = two_steps(["train.ramp=1000000000", "train.rate=0.01"]);
+fn a_long_warm_up_hardly_begins() {
+    let [first, second] = two_steps(["train.warmup_steps=1000000000", "train.rate=0.01"]);
     assert!((first.loss - second.loss).abs() < 1e-5, "{first:?} {second:?}");
-    let [first, second] = two_steps(["train.ramp=0", "train.rate=0.01"]);
+    let [first, second] = two_steps(["train.warmup_steps=0", "train.rate=0.01"]);
     assert!((first.loss - second.loss).abs() > 1e-2, "{first:?} {second:?}");
 }
 
 #[test]
-fn mean_weights_are_evaluated_and_not_trained() {
+fn averaged_weights_are_evaluated_and_not_trained() {
     let [plain, mean] =
-        ["0", "0.9"].map(|keep| two_steps(["train.rate=0.01", &format!("train.average={keep}")]));
+        ["0", "0.9"].map(|keep| two_steps(["train.rate=0.01", &format!("train.ema={keep}")]));
     for (plain, mean) in plain.into_iter().zip(mean) {
         assert_eq!(plain.loss, mean.loss);
-        assert_ne!(plain.valid_loss, mean.valid_loss);
+        assert_ne!(plain.valid.loss, mean.valid.loss);
     }
 }
 
 #[test]
 fn scenes_are_turned_in_training_only() {
     let curve = |turn: &str| two_steps(["train.rate=0", turn]);
-    let [plain, again] = curve("train.turn=false");
-    let [turned, other] = curve("train.turn=true");
+    let [plain, again] = curve("turn=false");
+    let [turned, other] = curve("turn=true");
     // Nothing is learned at rate 0: only what is trained on makes a difference.
     assert!((plain.loss - again.loss).abs() < 1e-5, "{plain:?} {again:?}");
     assert!((turned.loss - plain.loss).abs() > 1e-4 && (turned.loss - other.loss).abs() > 1e-4);
-    let [first, second] = curve("train.turn=true");
-    assert_eq!(
-        (first.loss, second.loss),
-        (turned.loss, other.loss),
-        "the same seed, the same turns"
-    );
+    assert_eq!(curve("turn=true"), [turned, other], "the same seed, the same turns");
 }
 
 /// Trains 4 epochs, and 2 with 2 more after a restart.
-fn resumes_bit_for_bit<M: Trainable>(setup: &TrajectorySetup, model: impl Fn() -> M) {
-    let dataset = dataset();
-    let device = Device::flex();
-    let trainer = || TrajectoryTrainer::new(setup.train(), &dataset, model(), 5, &device).unwrap();
-    let fingerprint = dataset.fingerprint();
-    let identity = Identity { config: setup, dataset: &fingerprint, split: "", seed: 5 };
-    let without_time = |curve: &[TrajectoryEpoch]| -> Vec<TrajectoryEpoch> {
-        curve.iter().map(|epoch| TrajectoryEpoch { seconds: 0.0, ..*epoch }).collect()
-    };
-    let mut whole = trainer();
-    let expected: Vec<TrajectoryEpoch> = (0..4).map(|_| whole.step().unwrap()).collect();
-
+fn resumes_bit_for_bit(layers: &Layers<TrajectoryConfig>) {
+    let data = dataset();
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("seed-5.safetensors");
-    let mut half = trainer();
-    let mut progress = Progress::default();
-    progress.curve.extend((0..2).map(|_| half.step().unwrap()));
-    Checkpoint::of(&half, &progress, &identity).unwrap().save(&path).unwrap();
-    drop(half);
-    let saved = Checkpoint::load(&path).unwrap();
-    saved.check(&identity).unwrap();
-    let mut resumed = trainer();
-    let mut progress = saved.restore(&mut resumed).unwrap();
-    progress.curve.extend((0..2).map(|_| resumed.step().unwrap()));
+    let run_in = |data: &Arc<TrajectoryDataset>, observer: &dyn Observer| {
+        run_in::<Trajectory>(data, layers, &[5], 1, observer, Some(folder.path()))
+    };
+    let stopped = run_in(&data, &Stopping::after(2)).err().unwrap();
+    assert!(matches!(stopped, Error::Interrupted { epoch: 2, seed: 5 }), "{stopped}");
+    let other = run_in(&circles([120, 30, 29]), &Unobserved).err().unwrap().to_string();
+    assert!(other.contains("another dataset"), "{other}");
+    let resumed = run_in(&data, &Unobserved).unwrap();
+    let whole = run::<Trajectory>(&data, layers, &[5], 1);
 
-    assert_eq!(without_time(&progress.curve), without_time(&expected));
-    let batch = SceneBatch::new(&[&dataset.test[3]], LENGTHS, &device).unwrap();
-    let [a, b] = [&whole, &resumed].map(|trainer| {
-        let best = trainer.best().unwrap();
-        (best.epoch.epoch, best.model.forecast(&batch, 3, Key::new(1)).unwrap())
+    let batch = SceneBatch::new(&[&data.test[3]], LENGTHS, &Device::flex()).unwrap();
+    let [a, b] = [whole, resumed].map(|outcome| {
+        let (seed, best) = (&outcome.record.seeds[0], &outcome.best[0]);
+        let forecast = best.model.forecast(&batch, 3, Key::new(1)).unwrap();
+        (seed.curve.clone(), seed.test, best.epoch, forecast)
     });
     assert_eq!(a, b);
-    let other = Identity { dataset: "other", ..identity };
-    assert!(saved.check(&other).unwrap_err().to_string().contains("another dataset"));
 }
 
 #[test]
-fn training_goes_on_bit_for_bit() {
-    for (backbone, learner, average) in [
+fn training_resumes_bit_for_bit() {
+    for (backbone, learner, ema) in [
         ("social-stgcnn", "kernel", "0"),
         ("social-stgcnn", "dgm", "0.7"),
         ("dagnet", "dgg", "0.7"),
         ("dagnet", "kernel", "0"),
     ] {
-        let setup = TrajectorySetup::named("circles", backbone, learner).unwrap();
-        let setup = setup.with_setting(&format!("train.average={average}")).unwrap();
-        let setup = setup.with_setting("train.epochs=4").unwrap();
-        let setup = setup.with_setting("train.batch=40").unwrap();
-        let device = Device::flex().autodiff();
-        match &setup {
-            TrajectorySetup::Social(config) => {
-                let model = || SocialModel::new(config, LENGTHS, 5, &device).unwrap();
-                resumes_bit_for_bit(&setup, model);
-            }
-            TrajectorySetup::Dag(config) => {
-                let model = || DagModel::new(config, &dataset(), 5, &device).unwrap();
-                resumes_bit_for_bit(&setup, model);
-            }
-        }
+        let settings = [&format!("train.ema={ema}"), "train.epochs=4", "train.batch=40"];
+        resumes_bit_for_bit(&named::<Trajectory>(backbone, learner, &settings));
     }
 }

@@ -3,7 +3,9 @@
 
 use adjoin::Key;
 use adjoin_data::{Locations, trajectory};
-use adjoin_lab::trajectory::{SocialModel, TrajectoryConfig, evaluate, load_published};
+use adjoin_lab::tasks::trajectory::{
+    SocialModel, SocialStgcnnConfig, TrajectoryConfig, evaluate, load_published,
+};
 use burn::{module::Module, tensor::Device};
 use std::path::{Path, PathBuf};
 
@@ -28,8 +30,8 @@ fn published_weights_give_the_published_errors() {
     for (name, ade, fde) in [("eth", 0.73, 1.22), ("zara1", 0.33, 0.52)] {
         let dataset = trajectory::load(name, &locations).unwrap();
         let lengths = [dataset.observed, dataset.predicted];
-        let config = TrajectoryConfig::published();
-        let mut model = SocialModel::new(&config, lengths, 1, &Device::flex()).unwrap();
+        let (config, network) = (TrajectoryConfig::default(), SocialStgcnnConfig::default());
+        let mut model = SocialModel::new(&config, &network, lengths, 1, &Device::flex()).unwrap();
         let file = format!("eth_ucy/published_weights/social-stgcnn-{name}.safetensors");
         model.network = load_published(&model.network, &folder.join(file)).unwrap();
         let scores = evaluate(&model.valid(), &dataset.test, lengths, 20, Key::new(1)).unwrap();

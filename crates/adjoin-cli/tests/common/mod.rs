@@ -1,11 +1,14 @@
 //! A small graph, and the command run on it.
-#![allow(dead_code)]
+#![allow(dead_code)] // every file of tests uses a part
 
+use serde_json::Value;
 use std::{
     fmt::Write,
     fs,
+    io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
+    time::Duration,
 };
 
 /// The built command, without the data and the caches of whoever runs the tests.
@@ -73,24 +76,67 @@ pub fn graph(folder: &Path, turn: usize) -> PathBuf {
 }
 
 /// Trains two seeds for a few epochs on a graph of [`graph`].
-pub fn train(folder: &Path, dataset: &Path, learner: &str, out: &str) -> String {
-    let dataset = dataset.to_str().unwrap();
-    succeed(
-        folder,
-        &[
-            "train",
-            "--dataset",
-            dataset,
-            "--learner",
-            learner,
-            "--seeds",
-            "2",
-            "--set",
-            "train.epochs=6",
-            "--out",
-            out,
-            "--quiet",
-            "--json",
-        ],
-    )
+pub fn train(folder: &Path, dataset: &Path, learner: &str, out: &str) -> Value {
+    let data = ["train", "--dataset", dataset.to_str().unwrap(), "--learner", learner];
+    let short = ["--seeds", "2", "--set", "train.epochs=6", "--out", out, "--quiet", "--json"];
+    json(&succeed(folder, &[&data[..], &short].concat()))
+}
+
+/// Output as JSON.
+pub fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
+}
+
+/// A file as JSON.
+pub fn json_file(path: &Path) -> Value {
+    json(&fs::read_to_string(path).unwrap())
+}
+
+/// The keys of an object, in order.
+pub fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+/// Names that the plain text of an option's help holds, up to the next option.
+pub fn words_between(text: &str, from: &str, to: &str) -> Vec<String> {
+    let part = text.split(from).nth(1).unwrap().split(to).next().unwrap();
+    let name = |c: char| c.is_alphanumeric() || "-_".contains(c);
+    part.split(|c| !name(c)).map(String::from).collect()
+}
+
+/// Starts training and stops it with Ctrl-C after some time; gives the exit code and what it said.
+#[cfg(unix)]
+pub fn interrupt(folder: &Path, words: &[&str], after: Duration) -> (Option<i32>, String) {
+    let mut child =
+        adjoin(folder).args(words).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut said = String::new();
+    while !said.contains(".partial") {
+        assert!(log.read_line(&mut said).unwrap() > 0, "{said}");
+    }
+    std::thread::sleep(after);
+    let stopped = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(stopped.success());
+    log.read_to_string(&mut said).unwrap();
+    (child.wait().unwrap().code(), said)
+}
+
+/// The same, some time after which there is something to resume; `out` is where the run was to go.
+#[cfg(unix)]
+pub fn interrupt_under_way(folder: &Path, words: &[&str], out: &str) -> String {
+    let words = [words, &["--out", out]].concat();
+    for milliseconds in [400, 800, 1600, 3200, 6400, 12800] {
+        let (code, said) = interrupt(folder, &words, Duration::from_millis(milliseconds));
+        if said.contains("adjoin train --resume") {
+            assert_eq!(code, Some(1), "{said}");
+            assert!(!folder.join(out).exists() && said.contains("stopped at epoch"), "{said}");
+            return said;
+        }
+        // Nothing was saved yet, so nothing was left.
+        assert!(!folder.join(out).exists(), "too short to be stopped: {said}");
+        assert!(!folder.join(format!("{out}.partial")).exists(), "{said}");
+    }
+    panic!("nothing was trained in seconds");
 }

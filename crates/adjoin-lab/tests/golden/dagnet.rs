@@ -1,8 +1,10 @@
 //! DAG-Net against PyTorch: `golden/dagnet.py` runs it step by step, here losses see all steps at once.
 
 use crate::file::Golden;
-use adjoin::{Adjacency, Batch, Csr, Key};
-use adjoin_lab::trajectory::dagnet::{DagNet, DagNetConfig, Losses, Moments};
+use adjoin::{
+    Adjacency, Batch, Csr, Key,
+    nets::dagnet::{DagNet, DagNetConfig, Losses, Moments},
+};
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
     tensor::{Device, Gradients, Int, Tensor, TensorData},

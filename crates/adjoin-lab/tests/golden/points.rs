@@ -2,14 +2,15 @@
 
 use crate::file::Golden;
 use adjoin::{
-    Adjacency, Features, GraphInput, Learner, Pass, conv::EdgeWeighting,
-    kernels::pairs::Similarity, ops,
+    Adjacency, Features, GraphInput, GraphLearner, Pass,
+    conv::EdgeWeighting,
+    kernels::pairs::Similarity,
+    nets::{PointNetwork, PointNetworkConfig, PointNetworkKind},
+    ops,
 };
 use adjoin_lab::{
     Result,
-    points::{
-        CloudBatch, PointNetwork, PointNetworkConfig, PointNetworkKind, smoothed_cross_entropy,
-    },
+    tasks::points::{CloudBatch, smoothed_cross_entropy},
 };
 use burn::{
     module::{Module, ModuleMapper, ModuleVisitor, Param},
@@ -101,7 +102,9 @@ fn check(case: &str, config: PointNetworkConfig, weighted: bool) {
     let fresh = config.init(4, adjoin::Key::new(1), &Device::flex().autodiff()).unwrap();
     let network = fresh.map(&mut Walk::new(&golden, case, None));
     let run = |pass| {
-        network.forward(&batch, pass, |layer, x| graph(&network, &batch, weighted, layer, x))
+        network.forward(&batch.points, &batch.clouds, pass, |layer, x| {
+            graph(&network, &batch, weighted, layer, x)
+        })
     };
     golden.check(&format!("{case}.eval"), &run(Pass::evaluate()).unwrap());
     let logits = run(Pass::train(1, 1)).unwrap();

@@ -4,7 +4,7 @@
 use crate::file::{Golden, path};
 use adjoin::{Adjacency, Candidates, Pass};
 use adjoin_data::trajectory::Scene;
-use adjoin_lab::trajectory::{
+use adjoin_lab::tasks::trajectory::{
     SceneBatch, SocialStgcnn, SocialStgcnnConfig, kernel_graph, load_published,
     negative_log_likelihood,
 };
@@ -30,7 +30,8 @@ fn batch(golden: &Golden) -> SceneBatch {
 
 fn network() -> SocialStgcnn {
     let device = Device::flex().autodiff();
-    let network = SocialStgcnnConfig::default().init([8, 12], adjoin::Key::new(1), &device);
+    let network =
+        SocialStgcnnConfig::default().init([8, 12], adjoin::Key::new(1), &device).unwrap();
     load_published(&network, &path(NETWORK)).unwrap()
 }
 
