@@ -241,3 +241,11 @@ fn a_learner_may_give_every_layer_a_graph_of_its_own() {
         assert!(values(&outcome.terms[0].1)[0] > 0.0);
     }
 }
+
+/// The name promises the paper: what is missing of it is said, until it is there.
+#[test]
+fn the_paper_preset_says_that_it_has_no_messages() {
+    let entry = LEARNERS.iter().find(|entry| entry.name == "dgg-paper").unwrap();
+    let LearnerConfig::Dgg(config) = (entry.config)() else { panic!("the generator") };
+    assert_eq!(entry.about.contains("but for message passing"), !config.scorer.messages);
+}

@@ -105,8 +105,9 @@ impl DggConfig {
         Self { inputs: Some(inputs), ..self }
     }
 
-    /// The paper's equations to the letter, on complete candidates: pair network with message
-    /// passing between edges, Gumbel-softmax samples, `k = D(z) + |e|_1`, unshifted selector.
+    /// The paper's equations on complete candidates, all but one: pair network, Gumbel-softmax samples,
+    /// `k = D(z) + |e|_1`, unshifted selector. Message passing between edges (Eq. 5) is left out, because
+    /// complete candidates do not have it; [`ScorerConfig::messages`] adds it to explicit ones.
     pub fn paper() -> Self {
         Self {
             candidates: CandidateRule::Complete,
