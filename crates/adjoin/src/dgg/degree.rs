@@ -18,6 +18,21 @@ use burn::{
 };
 use serde::{Deserialize, Serialize};
 
+/// Log-variances above this are bent, see [`bounded`]: far above those that learned degrees need, and far
+/// below those whose exponential is not a number.
+const LARGEST_LOG_VARIANCE: f64 = 10.0;
+
+/// What is wrong when a degree is not a number.
+const TOO_LARGE: &str =
+    "degrees k (the features, or the weights of the degree estimator, are too large)";
+
+/// `min(x, B) + ln(1 + max(x - B, 0))`: x itself up to B, with its gradient, and from there on as slow as a
+/// logarithm. The variance is then linear in x, and the slope never 0.
+fn bounded(x: Tensor<2>) -> Tensor<2> {
+    let above = (x.clone() - LARGEST_LOG_VARIANCE).clamp_min(0.0);
+    x.clamp_max(LARGEST_LOG_VARIANCE) + (above + 1.0).log()
+}
+
 /// What the neighbourhood size is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -160,7 +175,8 @@ impl InputDegrees {
 /// Estimates a continuous neighbourhood size `k_i` for every node (the paper's Eq. 8 and 9).
 ///
 /// `z_i = mu_i + eps_i sigma_i` with `mu = x^ M + b`, `sigma = exp((x^ S + b') / 2)`, `eps` standard normal
-/// in training and in draws, 0 in evaluation; then `k_i` from `D(z_i)` as [`DegreeRule`] says.
+/// in training and in draws, 0 in evaluation; then `k_i` from `D(z_i)` as [`DegreeRule`] says. A log-variance
+/// above 10 grows as slowly as a logarithm, so that large features do not end in degrees without bound.
 ///
 /// # Shapes
 /// Latent features `[nodes, inputs]`, `z` `[nodes, width]`, `k` `[nodes]`.
@@ -187,7 +203,7 @@ impl DegreeEstimator {
     /// `latent` and, by the literal rule, to the samples.
     ///
     /// # Errors
-    /// If the rule needs an input graph and there is none.
+    /// If the rule needs an input graph and there is none, or a degree is not a number.
     pub fn forward(
         &self,
         latent: &Tensor<2>,
@@ -202,7 +218,8 @@ impl DegreeEstimator {
         };
         let mut z = mean.forward_dense(latent.clone());
         if let (Some(log_variance), true) = (&self.log_variance, pass.has_noise()) {
-            let std = (log_variance.forward_dense(latent.clone()) * 0.5).exp();
+            let log_variance = bounded(log_variance.forward_dense(latent.clone()));
+            let std = (log_variance * 0.5).exp();
             z = z.clone() + ops::normal_noise(&z, pass.key())? * std;
         }
         let input = || input.ok_or(Error::NoInputGraph("a degree relative to the input graph"));
@@ -210,7 +227,7 @@ impl DegreeEstimator {
             z = beside(z, input()?.standardised());
         }
         let decoded = decoder.forward_dense(z).squeeze_dim(1);
-        Ok(match self.rule {
+        let k = match self.rule {
             DegreeRule::Literal | DegreeRule::Fixed(_) => {
                 softplus(decoded + mass()? - 1.0, 1.0) + 1.0
             }
@@ -223,7 +240,10 @@ impl DegreeEstimator {
                 let input = input()?;
                 relu(decoded * input.stds.clone() + input.means.clone()) + 1.0
             }
-        })
+        };
+        // Said here, where the cause is known: later it would be an endless neighbourhood.
+        ops::check_finite(TOO_LARGE, &k)?;
+        Ok(k)
     }
 
     /// The rule this estimator follows.

@@ -2,7 +2,8 @@
 
 use crate::{World, common::*, degrees, dense, generator, small, with_rule};
 use adjoin::{
-    CandidateRule, Csr, DggConfig, Error, GraphInput, GraphLearner, Key, Pass, Prepared, SelfLoops,
+    Adjacency, CandidateRule, Csr, DggConfig, Error, GraphInput, GraphLearner, Key, Pass, Prepared,
+    SelfLoops,
     dgg::{Augment, DegreeRule, MergeRule, SampleConfig, SelectorConfig},
     kernels::selector::Step,
     learner::PageRankConfig,
@@ -295,4 +296,50 @@ fn added_pagerank_edges_are_candidates_like_the_given_ones() {
         .adjacency;
     assert_eq!(&learned.scores.unwrap().pairs, joined.topology());
     assert!(joined.topology().edges() > world.graph.edges());
+}
+
+/// The variance is an exponential: it must not run away when features are not scaled.
+#[test]
+fn degrees_stay_numbers_whatever_the_scale_of_the_features() {
+    for rule in [DegreeRule::Relative, DegreeRule::Literal, DegreeRule::Standardised] {
+        for scale in [1.0, 10.0, 100.0, 1e4] {
+            for seed in 0..8 {
+                let mut world = World::new(3, &[40]);
+                world.x.iter_mut().for_each(|x| *x *= scale);
+                let config = with_rule(&small(CandidateRule::InputEdges), rule);
+                let dgg =
+                    config.with_inputs(crate::INPUTS).init(Key::new(seed), &device()).unwrap();
+                // In single precision, as people train.
+                let features = tensor32(&world.x, [40, crate::INPUTS]).into();
+                let weights = tensor32(&world.weights, [world.weights.len()]);
+                let graph = Adjacency::new(world.graph.clone(), weights).unwrap();
+                let input = GraphInput::new(&features, Some(&graph), &world.batch);
+                let Ok(learned) = dgg.learn(&input, Pass::train(1, seed)) else {
+                    panic!("{rule:?} at scale {scale}");
+                };
+                // The latent features grow with the scale, so may the degrees, but not beyond.
+                let k = degrees(&learned);
+                assert!(k.iter().all(|&k| k < 2e4 * scale), "{rule:?} at scale {scale}: {k:?}");
+                let probe = learned.degrees.unwrap().sum().backward();
+                let log_variance = dgg.degree.log_variance.as_ref().unwrap().weight.val();
+                let grad = values(&log_variance.grad(&probe).unwrap());
+                assert!(grad.iter().all(|g| g.is_finite()) && grad.iter().any(|g| *g != 0.0));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_degree_that_is_no_number_names_the_cause() {
+    let world = World::new(3, &[20]);
+    for candidates in [CandidateRule::InputEdges, CandidateRule::Complete] {
+        let mut dgg = generator(&small(candidates));
+        let decoder = dgg.degree.decoder.as_mut().unwrap();
+        decoder.weight = decoder.weight.clone().map(|w| w * 1e308 * 1e308);
+        let (features, graph) = (world.features().into(), world.adjacency());
+        let input = GraphInput::new(&features, Some(&graph), &world.batch);
+        let refused = dgg.learn(&input, Pass::train(1, 1)).unwrap_err();
+        assert!(matches!(refused, Error::NotFinite { .. }));
+        assert!(refused.to_string().contains("weights of the degree estimator"), "{refused}");
+    }
 }
