@@ -179,7 +179,7 @@ impl DggConfig {
         self.candidates.validate()?;
         let positive = |x: f64| x > 0.0 && x.is_finite();
         let fraction = |x: f64| (0.0..1.0).contains(&x);
-        let (complete, mlp) = (self.candidates.is_complete(), self.scorer.kind == Score::Mlp);
+        let mlp = self.scorer.kind == Score::Mlp;
         setting(
             "encoder.width",
             &self.encoder.width,
@@ -239,36 +239,29 @@ impl DggConfig {
             "needs scorer.kind = \"mlp\"",
             mlp || !self.scorer.edge_features,
         )?;
-        setting(
-            "scorer.messages",
-            &true,
-            "needs explicit candidates, not complete ones",
-            !complete || !self.scorer.messages,
-        )?;
-        setting(
-            "scorer.edge_features",
-            &true,
-            "needs explicit candidates, not complete ones",
-            !complete || !self.scorer.edge_features,
-        )?;
-        setting(
-            "keep_weights",
-            &true,
-            "needs explicit candidates, not complete ones",
-            !complete || !self.keep_weights,
-        )?;
-        setting(
-            "agreement",
-            &true,
-            "needs explicit candidates, not complete ones",
-            !complete || !self.agreement,
-        )?;
-        setting(
-            "self_loops",
-            &"ranked",
-            "needs explicit candidates, not complete ones",
-            !complete || self.self_loops == SelfLoopRule::Outside,
-        )
+        match self.candidates.is_complete() {
+            true => self.check_complete(),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks that nothing is set which complete candidates cannot have.
+    pub(super) fn check_complete(&self) -> Result<()> {
+        let settings = [
+            ("scorer.messages", self.scorer.messages),
+            ("scorer.edge_features", self.scorer.edge_features),
+            ("keep_weights", self.keep_weights),
+            ("agreement", self.agreement),
+            ("self_loops", self.self_loops == SelfLoopRule::Ranked),
+        ];
+        let expected = "needs explicit candidates, not complete ones";
+        match settings.into_iter().find(|(_, set)| *set) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let value = if name == "self_loops" { "ranked" } else { "true" };
+                Err(Error::Setting { name, value: value.into(), expected })
+            }
+        }
     }
 
     /// The generator, with weights drawn from `key`.

@@ -93,6 +93,8 @@ impl GraphLearner for Dgg {
         let draws = (0..samples.max(1) as u64).map(|draw| pass.child(2).child(draw));
         match self.candidates(input, &shared.latent)? {
             Candidates::Complete(batch) => {
+                // Prepared ones may be complete although the settings name others.
+                self.config.check_complete()?;
                 draws.map(|pass| self.draw_from_complete(&shared, &batch, pass)).collect()
             }
             Candidates::Pairs(pairs) => {

@@ -2,9 +2,9 @@
 
 use crate::{common::*, no_panic};
 use adjoin::{
-    Adjacency, Batch, CandidateRule, Csr, Dgg, DggConfig, Error, Features, GraphInput,
-    GraphLearner, Key, LearnedGraph, Metric, Pass, Result, SparseFeatures,
-    dgg::{DegreeRule, EncoderConfig, MergeRule, SampleForm, Score, ScorerConfig},
+    Adjacency, Batch, CandidateRule, Candidates, Csr, Dgg, DggConfig, Error, Features, GraphInput,
+    GraphLearner, Key, LearnedGraph, Metric, Pass, Prepared, Result, SparseFeatures,
+    dgg::{DegreeRule, EncoderConfig, MergeRule, SampleForm, Score, ScorerConfig, SelfLoopRule},
     learner::{DgmConfig, DropEdgeConfig, KnnConfig, KnnWeights, PageRankConfig, Unchanged},
 };
 use burn::tensor::Tensor;
@@ -197,6 +197,7 @@ fn missing_inputs_are_named() {
 
 #[test]
 fn settings_out_of_range_are_named() {
+    type Change = fn(&mut DggConfig);
     let refused = |change: &dyn Fn(&mut DggConfig)| {
         let mut config = DggConfig::default();
         change(&mut config);
@@ -225,6 +226,36 @@ fn settings_out_of_range_are_named() {
         PageRankConfig { alpha: 1.0, ..pagerank.clone() }.init(Key::new(1), &device()).is_err()
     );
     assert!(PageRankConfig { weight: f64::NAN, ..pagerank }.init(Key::new(1), &device()).is_err());
+    let everything: [(&str, Change); 5] = [
+        ("scorer.messages", |c| c.scorer.messages = true),
+        ("scorer.edge_features", |c| c.scorer.edge_features = true),
+        ("keep_weights", |c| c.keep_weights = true),
+        ("agreement", |c| c.agreement = true),
+        ("self_loops", |c| c.self_loops = SelfLoopRule::Ranked),
+    ];
+    for (name, change) in everything {
+        let mut complete = DggConfig::paper();
+        change(&mut complete);
+        let refused = complete.check().unwrap_err();
+        assert!(
+            matches!(refused, Error::Setting { name: found, .. } if found == name),
+            "{refused}"
+        );
+        // Explicit candidates can have it; complete ones that were prepared cannot, whoever prepared them.
+        let explicit = DggConfig { candidates: CandidateRule::InputEdges, ..complete };
+        let dgg = explicit.with_inputs(3).init(Key::new(1), &device()).unwrap();
+        let (x, batch) = (Features::from(tensor32(&normals(1, 15), [5, 3])), Batch::single(5));
+        let graph = Adjacency::unweighted(graph(1, 5, 5, 2), &device());
+        let probabilities = Some(tensor32(&[0.5; 10], [5, 2]));
+        let candidates = Some(Candidates::Complete(batch.clone()));
+        let prepared = Prepared { candidates, probabilities, ..Prepared::default() };
+        let input = GraphInput::new(&x, Some(&graph), &batch).with_prepared(&prepared);
+        let refused = dgg.learn(&input, Pass::evaluate()).unwrap_err();
+        assert!(
+            matches!(refused, Error::Setting { name: found, .. } if found == name),
+            "{refused}"
+        );
+    }
     let weighted = DggConfig { keep_weights: true, ..DggConfig::paper() };
     assert!(weighted.check().is_err(), "complete candidates have no input weights");
 }
