@@ -122,6 +122,16 @@ pub enum Error {
         /// Its column.
         column: usize,
     },
+    /// A pair without a score is asked for one.
+    #[error(
+        "pair ({row}, {column}) is not among the candidates of the learned graph and has no score"
+    )]
+    NotCandidate {
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
     /// More pairs than the caller allows to be written out.
     #[error("{pairs} candidate pairs, but at most {limit} may be listed one by one")]
     TooManyPairs {

@@ -6,7 +6,9 @@ use adjoin::{
     Adjacency, Batch, CandidateRule, Csr, DggConfig, Error, Features, GraphInput, GraphLearner,
     Key, LearnedGraph, Pass, Prepared, SelfLoops,
     conv::{BACKBONES, Backbone, BackboneConfig, Conv},
-    learner::{AnyLearner, LEARNERS, LearnerConfig, Shape},
+    dgg::{Augment, Score, ScorerConfig},
+    learner::{AnyLearner, KnnConfig, LEARNERS, LearnerConfig, Shape},
+    loss::TrainingPairs,
     nn::{Draw, Network, Outcome, Progress, Reading, Stage},
 };
 use burn::tensor::{Tensor, activation::softmax};
@@ -177,6 +179,60 @@ fn scores_of_any_pairs_come_from_those_that_have_them() {
             assert_eq!(values(&scores), values(&expected));
         }
     }
+}
+
+/// With messages between edges, scores are those of the learned graph, not of pairs by themselves.
+#[test]
+fn scores_with_messages_are_those_of_the_learned_graph() {
+    let world = World::new();
+    for edge_features in [false, true] {
+        let mut config = DggConfig::default();
+        config.scorer =
+            ScorerConfig { kind: Score::Mlp, messages: true, edge_features, ..config.scorer };
+        let learner = world.learner(&LearnerConfig::Dgg(Box::new(config)));
+        let learned = learner.learn(&world.input(), Pass::train(1, 1)).unwrap();
+        let scores = learned.scores.as_ref().unwrap();
+        let candidates = learner.scored_pairs(&learned).unwrap();
+        assert_eq!(candidates, &scores.pairs);
+        let training: Vec<u32> = (0..NODES as u32).step_by(2).collect();
+        let labels: Vec<u32> = training.iter().map(|i| i % 3).collect();
+        let pairs = TrainingPairs::new(NODES, &training, &labels, Some(candidates)).unwrap();
+        assert!(pairs.pairs().edges() > 0 && pairs.pairs().edges() < candidates.edges());
+        let found = learner.pair_scores(&learned, pairs.pairs(), &world.input()).unwrap().unwrap();
+        let all = values(&scores.log_scores);
+        let expected: Vec<f64> = pairs
+            .pairs()
+            .iter()
+            .map(|(i, j)| all[scores.pairs.find(i as usize, j).unwrap()])
+            .collect();
+        assert_eq!(values(&found), expected);
+        // Gradients reach the scorer.
+        let loss = pairs.loss(&found).unwrap();
+        let AnyLearner::Dgg(dgg) = &learner else { panic!("the generator") };
+        let refine = dgg.scorer.refine.as_ref().unwrap().weight.val();
+        let grad = values(&refine.grad(&loss.backward()).unwrap());
+        assert!(grad.iter().any(|g| *g != 0.0));
+        // A pair that is no candidate has no score.
+        let loop_free = TrainingPairs::new(NODES, &training, &labels, None).unwrap();
+        let refused = learner.pair_scores(&learned, loop_free.pairs(), &world.input());
+        assert!(matches!(refused, Err(Error::NotCandidate { .. })));
+    }
+    let plain = world.learner(&LearnerConfig::named("dgg").unwrap());
+    let learned = plain.learn(&world.input(), Pass::evaluate()).unwrap();
+    assert!(plain.scored_pairs(&learned).is_none());
+}
+
+/// Edge features of a pair are those of the graph that was learned from, added edges included.
+#[test]
+fn scores_with_edge_features_see_added_edges() {
+    let world = World::new();
+    let mut config = DggConfig::reference();
+    config.augment = Some(Augment::Nearest(KnnConfig { k: 4, ..KnnConfig::default() }));
+    let learner = world.learner(&LearnerConfig::Dgg(Box::new(config)));
+    let learned = learner.learn(&world.input(), Pass::evaluate()).unwrap();
+    let scores = learned.scores.as_ref().unwrap();
+    let found = learner.pair_scores(&learned, &scores.pairs, &world.input()).unwrap().unwrap();
+    assert_eq!(values(&found), values(&scores.log_scores));
 }
 
 #[test]

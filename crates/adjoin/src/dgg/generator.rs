@@ -133,7 +133,18 @@ impl GraphLearner for Dgg {
         input: &GraphInput,
     ) -> Result<Option<Tensor<1>>> {
         let Some(latent) = &learned.latent else { return Ok(None) };
-        self.log_scores_in(latent, pairs, input.graph, input.batch).map(Some)
+        if let (true, Some(scores)) = (self.scorer.has_messages(), &learned.scores) {
+            return scores.of(pairs).map(Some);
+        }
+        // Edge features are those of the graph that was learned from.
+        let augmented = if self.scorer.has_edge_features() { self.augmented(input)? } else { None };
+        let graph = augmented.as_ref().or(input.graph);
+        self.log_scores_in(latent, pairs, graph, input.batch).map(Some)
+    }
+
+    /// With messages between edges a score depends on the other candidates.
+    fn scored_pairs<'a>(&self, learned: &'a LearnedGraph) -> Option<&'a Csr> {
+        learned.scores.as_ref().filter(|_| self.scorer.has_messages()).map(|scores| &scores.pairs)
     }
 }
 
@@ -152,8 +163,11 @@ impl Dgg {
         &self.config
     }
 
-    /// `log p` of any pairs, `[pairs]`, without noise: what the intermediate loss looks at. All
-    /// nodes belong to one graph; for a batch see [`log_scores_in`](Self::log_scores_in).
+    /// `log p` of any pairs, `[pairs]`, without noise. All nodes belong to one graph; for a batch see
+    /// [`log_scores_in`](Self::log_scores_in).
+    ///
+    /// With messages between edges the given pairs are taken for all candidates there are; scores in a graph
+    /// that was learned are [`pair_scores`](GraphLearner::pair_scores).
     ///
     /// # Errors
     /// If pairs, graph and `latent` are not over the same nodes.

@@ -284,4 +284,8 @@ impl GraphLearner for AnyLearner {
     ) -> Result<Option<Tensor<1>>> {
         self.inner().pair_scores(learned, pairs, input)
     }
+
+    fn scored_pairs<'a>(&self, learned: &'a LearnedGraph) -> Option<&'a Csr> {
+        self.inner().scored_pairs(learned)
+    }
 }

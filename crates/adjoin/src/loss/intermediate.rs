@@ -20,7 +20,8 @@ pub struct TrainingPairs {
 }
 
 impl TrainingPairs {
-    /// All ordered pairs of distinct training nodes, or those of them that are also in `within`.
+    /// All ordered pairs of distinct training nodes, or those of them that are also in `within`: learners that
+    /// score candidates alone name them in [`GraphLearner::scored_pairs`](crate::nn::GraphLearner::scored_pairs).
     ///
     /// `labels[n]` is the class of node `training[n]`; `nodes` is the size of the graph.
     ///

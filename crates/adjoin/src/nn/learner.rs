@@ -2,10 +2,11 @@
 
 use super::{Draw, Network, Outcome, Outer, Reading, Stage};
 use crate::{
-    Result,
+    Error, Result,
     graph::{Adjacency, GraphInput, Prepared, Progress},
+    ops,
     pass::Pass,
-    topology::{CandidateRule, Csr},
+    topology::{ABSENT, CandidateRule, Csr},
 };
 use burn::tensor::Tensor;
 
@@ -36,6 +37,23 @@ pub struct EdgeScores {
     pub pairs: Csr,
     /// `log p` of each, `[pairs]`, without noise.
     pub log_scores: Tensor<1>,
+}
+
+impl EdgeScores {
+    /// Those of some of the pairs; gradients flow to them.
+    ///
+    /// # Errors
+    /// If one of `some` is not among the pairs.
+    pub fn of(&self, some: &Csr) -> Result<Tensor<1>> {
+        self.pairs.same_shape("pairs to score", some)?;
+        let positions = some.positions_in(&self.pairs);
+        if let Some(at) = positions.iter().position(|&position| position == ABSENT) {
+            let (row, column) = some.iter().nth(at).unwrap_or_default();
+            let (row, column) = (row as usize, column as usize);
+            return Err(Error::NotCandidate { row, column });
+        }
+        ops::take(&self.log_scores, positions, 0.0)
+    }
 }
 
 /// Turns nodes, and perhaps a graph, into a graph.
@@ -157,11 +175,12 @@ pub trait GraphLearner {
         None
     }
 
-    /// `log p` of any pairs in the graph that was learned, `[pairs]`, for the intermediate loss; none if it
-    /// has no such score.
+    /// `log p` of pairs in the graph that was learned, `[pairs]`, for the intermediate loss; none if the
+    /// learner has no such score. Any pairs may be asked for, unless
+    /// [`scored_pairs`](Self::scored_pairs) says which.
     ///
     /// # Errors
-    /// If the pairs are not over the nodes of the input.
+    /// If the pairs are not over the nodes of the input, or one of them has no score.
     fn pair_scores(
         &self,
         _learned: &LearnedGraph,
@@ -169,5 +188,12 @@ pub trait GraphLearner {
         _input: &GraphInput,
     ) -> Result<Option<Tensor<1>>> {
         Ok(None)
+    }
+
+    /// The pairs that [`pair_scores`](Self::pair_scores) is limited to, if it is: scores that depend on
+    /// which other pairs are candidates exist for the candidates alone. The loss is then over the training
+    /// pairs among them, `TrainingPairs::new(.., Some(pairs))`.
+    fn scored_pairs<'a>(&self, _learned: &'a LearnedGraph) -> Option<&'a Csr> {
+        None
     }
 }
