@@ -290,6 +290,31 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
+/// An edge of weight 0 learns what it would change if it were whole.
+#[test]
+fn shifted_edges_of_weight_zero_get_the_slope_of_the_chord() {
+    let mut inputs = inputs(12, 12, 4, 5);
+    let off: Vec<usize> = (0..inputs.topology.edges()).filter(|n| n % 3 != 0).collect();
+    off.iter().for_each(|&at| inputs.values[2][at] = 0.0);
+    let leaves = |values: &[Vec<f64>; 6]| -> Vec<Tensor<1>> {
+        values.iter().map(|v| tensor(v, [v.len()]).require_grad()).collect()
+    };
+    let mix = tensor(&normals(8, 60), [12, 5]);
+    let loss = |t: &[Tensor<1>]| (inputs.run(EdgeWeighting::Shifted, t) * mix.clone()).sum();
+    let tracked = leaves(&inputs.values);
+    let grad = values(&tracked[2].grad(&loss(&tracked).backward()).unwrap());
+    let still = loss(&leaves(&inputs.values)).into_scalar::<f64>();
+    let mut reached = 0;
+    for &at in &off {
+        let mut whole = inputs.values.clone();
+        whole[2][at] = 1.0;
+        let expected = loss(&leaves(&whole)).into_scalar::<f64>() - still;
+        assert!((grad[at] - expected).abs() < 1e-9, "{at}: {} {expected}", grad[at]);
+        reached += usize::from(expected != 0.0);
+    }
+    assert!(reached > off.len() / 2, "{reached} of {}", off.len());
+}
+
 /// Points on a line, at their own number: neighbours can be told by hand.
 fn line(points: usize) -> Features {
     let positions: Vec<f64> = (0..points).map(|n| (n * n) as f64).collect();

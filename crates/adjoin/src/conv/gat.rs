@@ -14,8 +14,19 @@ use burn::{
     tensor::{Device, Tensor},
 };
 
-/// Edge weights are kept above this before their logarithm is taken.
+/// What a smaller weight counts as, so that its logarithm stays finite.
 const SMALLEST: f64 = 1e-20;
+
+/// `log max(a, 1e-20)` with the gradient `1 / max(a, 1e-20)`, below the bound too.
+///
+/// Attention is `alpha_ij = a_ij e_ij / sum_k a_ik e_ik` with `e` the exponentials of the logits, whose
+/// derivative by a weight, `dL/da_ij = e_ij / S_i (g_ij - sum_k alpha_ik g_ik)`, exists at `a = 0` as well:
+/// an edge that a hard selector left out learns what it would be worth. A weight of 1e-20 has the derivative
+/// of 0 to all digits, and its attention vanishes all the same.
+fn log_weights(weights: &Tensor<1>) -> Tensor<1> {
+    let raised = weights.clone().clamp_min(SMALLEST) - weights.clone();
+    (weights.clone() + raised.detach()).log()
+}
 
 /// Settings of a [`Gat`] layer.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +95,9 @@ impl GatConfig {
 /// `x` `[nodes, inputs]`, dense or sparse; result `[nodes, heads * outputs]`, or `[nodes, outputs]` averaged.
 ///
 /// # Gradients
-/// Flow to `W`, both attention vectors, `b`, dense features, and the weights of the graph.
+/// Flow to `W`, both attention vectors, `b`, dense features, and the weights of the graph, those of weight 0
+/// included: `dL/da_ij = e_ij / S_i (g_ij - sum_k alpha_ik g_ik)` with `e` the exponentials of the logits,
+/// `S_i = sum_k a_ik e_ik`, and `g` the gradient of `alpha`.
 #[derive(Module, Debug)]
 pub struct Gat {
     /// `W`, all heads side by side.
@@ -110,9 +123,7 @@ impl Conv for Gat {
             dropout: pass.has_dropout().then(|| (pass.key(), self.dropout)),
         };
         let h = self.linear.product(x)?;
-        // Weights of 0 stand for absent edges: kept finite, their attention vanishes all the same.
-        let log_weights =
-            (!graph.is_uniform()).then(|| graph.weights().clone().clamp_min(SMALLEST).log());
+        let log_weights = (!graph.is_uniform()).then(|| log_weights(graph.weights()));
         let y = ops::attention(
             graph.topology(),
             &h,

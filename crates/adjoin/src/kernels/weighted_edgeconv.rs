@@ -19,6 +19,10 @@ use std::ops::Range;
 
 /// How the weight of an edge enters the maximum over neighbours. Weight 1 leaves a message as it is
 /// in either form, and gradients reach the weights of the edges that win.
+///
+/// A shifted edge of weight 0 never wins, and no small weight would make it win: the derivative there is 0,
+/// and what a hard selector left out could never come back. It gets the slope of the chord from weight 0 to
+/// weight 1 instead, `sum_c dL/dy_ic max(0, leaky(z_ijc) - y_ic)`: what the whole edge would change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeWeighting {
@@ -207,7 +211,8 @@ struct Back<'a, T> {
     grad: &'a [T],
 }
 
-/// Gradients of `z`, the normalised messages, and the gradients of the weights, of the edges that won.
+/// Gradients of `z`, the normalised messages, and the gradients of the weights: of the edges that won, and
+/// of those of weight 0 that would win if they had weight 1.
 #[inline(always)]
 fn winners_block<T: Real>(
     (input, rows, of_z, normals, of_weights): (
@@ -244,6 +249,19 @@ fn winners_block<T: Real>(
             };
             of_weights[entry - first] += of_weight;
             (of_z[c], normals[c]) = (z, normal);
+        }
+        if input.weighting == EdgeWeighting::Scaled {
+            continue;
+        }
+        for entry in input.topology.range(row).filter(|&at| input.messages.weights[at] <= least) {
+            let sender = input.topology.indices()[entry] as usize;
+            let p = &input.messages.p[sender * width..][..width];
+            for c in 0..width {
+                let z =
+                    ((p[c] + q[c] - statistics[c]) * input.inverse[c]).mul_add(scale[c], shift[c]);
+                let whole = if z > T::ZERO { z } else { z * slope };
+                of_weights[entry - first] += grad[c] * (whole - y[c]).max(T::ZERO);
+            }
         }
     }
 }

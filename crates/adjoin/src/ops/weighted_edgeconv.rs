@@ -60,8 +60,8 @@ impl Op<6> for Weighted {
 /// `z_ijc = (p_jc + q_ic - mean_c) / sqrt(variance_c + eps) * scale_c + shift_c`, and `g` one of
 /// [`EdgeWeighting`].
 ///
-/// Gradients flow to `p` and the weight at the edge that won, to `q`, the statistics, `scale` and
-/// `shift`: so both the choice of neighbours and, by way of the weights, the size of a neighbourhood are
+/// Gradients flow to `p` and the weight at the edge that won, to weights of 0 as [`EdgeWeighting`] says, to
+/// `q`, the statistics, `scale` and `shift`: so both the choice of neighbours and, by way of the weights, the size of a neighbourhood are
 /// learned. Nothing of size `[edges, C]` is built. Rows without edges give 0.
 ///
 /// # Shapes

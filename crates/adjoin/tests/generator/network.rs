@@ -5,7 +5,7 @@ use adjoin::{
     Adjacency, CandidateRule, Dgg, DggConfig, Features, GraphInput, GraphLearner, Key,
     LearnedGraph, Pass,
     conv::{Backbone, BackboneConfig, BackboneKind, Conv, EdgeConvConfig},
-    dgg::{Score, ScorerConfig},
+    dgg::{Score, ScorerConfig, SelectorConfig},
     learner::{DropEdgeConfig, KnnConfig, PageRankConfig, Unchanged},
 };
 use burn::tensor::Tensor;
@@ -153,5 +153,29 @@ fn batches_of_convolutions_equal_their_parts() {
         };
         let parts: Vec<f64> = (0..3).flat_map(|graph| run(&world.part(graph))).collect();
         assert_close(&run(&world), &parts, 1e-9);
+    }
+}
+
+/// What a hard selector left out must be able to come back, whichever convolution looks at the graph.
+#[test]
+fn edges_that_are_off_get_gradients() {
+    let world = World::new(6, &[60]);
+    let selector = SelectorConfig { hard: true, ..SelectorConfig::default() };
+    let config = DggConfig { selector, ..small(CandidateRule::InputEdges) };
+    let config = config.with_fixed_degree(1.5);
+    let learned = world.learn(&crate::generator(&config), Pass::train(1, 2)).adjacency;
+    let weights = values(learned.weights());
+    let off = weights.iter().filter(|w| **w == 0.0).count();
+    assert!(off > 50, "{off}");
+    for kind in KINDS {
+        // In single precision, as people train.
+        let (network, (features, _)) = (backbone(kind), single_precision(&world));
+        let leaf = tensor32(&weights, [weights.len()]).require_grad();
+        let graph = Adjacency::new(learned.topology().clone(), leaf.clone()).unwrap();
+        let out = network.forward(&features, &graph, Pass::evaluate()).unwrap();
+        let grads = out.square().sum().backward();
+        let grad = values(&leaf.grad(&grads).unwrap());
+        let reached = grad.iter().zip(&weights).filter(|(g, w)| **w == 0.0 && **g != 0.0).count();
+        assert_eq!(reached, off, "{kind:?}");
     }
 }

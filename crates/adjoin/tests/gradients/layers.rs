@@ -93,3 +93,30 @@ fn whole_networks_with_dropout() {
         });
     }
 }
+
+/// The derivative of attention by a weight exists where the weight is 0, from above.
+#[test]
+fn attention_has_a_derivative_at_weight_zero() {
+    const STEP: f64 = 1e-7;
+    let layer = widened(GatConfig::new(WIDTH, 3, 2).init(Key::new(2), &device()).unwrap());
+    let x = tensor(&normals(1, NODES * WIDTH), [NODES, WIDTH]);
+    let mix = tensor(&normals(7, NODES * 6), [NODES, 6]);
+    let mut weights = weights();
+    let off: Vec<usize> = (0..weights.len()).step_by(2).collect();
+    off.iter().for_each(|&at| weights[at] = 0.0);
+    let run = |weights: Tensor<1>| {
+        let out = layer.forward(&x.clone().into(), &with_weights(weights), Pass::evaluate());
+        (out.unwrap() * mix.clone()).sum()
+    };
+    let at = |values: &[f64]| run(tensor(values, [values.len()])).into_scalar::<f64>();
+    let leaf = tensor(&weights, [weights.len()]).require_grad();
+    let grad = values(&leaf.grad(&run(leaf.clone()).backward()).unwrap());
+    let still = at(&weights);
+    for entry in off {
+        let mut moved = weights.clone();
+        moved[entry] = STEP;
+        let expected = (at(&moved) - still) / STEP;
+        assert!((grad[entry] - expected).abs() < 1e-5, "{entry}: {} {expected}", grad[entry]);
+        assert!(grad[entry] != 0.0);
+    }
+}
