@@ -122,6 +122,12 @@ pub enum Error {
         /// Its column.
         column: usize,
     },
+    /// Every edge sample of a graph is 0.
+    #[error(
+        "every edge sample is 0, because all scores are below the smallest number: \
+         scale the features, or use sample.form = \"softmax\""
+    )]
+    Vanished,
     /// A pair without a score is asked for one.
     #[error(
         "pair ({row}, {column}) is not among the candidates of the learned graph and has no score"

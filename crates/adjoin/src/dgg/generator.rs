@@ -250,11 +250,8 @@ impl Dgg {
             let given = ops::take(input.weights(), positions, 1.0)?;
             perturbed = perturbed + given.clamp_min(LEAST_WEIGHT).log();
         }
-        let log_mass = || {
-            let scaled = perturbed.clone() * (1.0 / sample.temperature());
-            ops::segment_logsumexp(pairs, &scaled)
-        };
-        let e = sample.normalise(perturbed.clone(), pairs, log_mass)?;
+        let log_mass = |relative: &Tensor<1>| ops::segment_logsumexp(pairs, relative);
+        let e = sample.normalise(perturbed, pairs, log_mass)?;
         let mass = || ops::segment_sum(pairs, &e);
         let k =
             self.degree.forward(&shared.latent, mass, shared.degrees.as_ref(), pass.child(2))?;
@@ -281,24 +278,22 @@ impl Dgg {
         });
         let softmax = sample.form == SampleForm::Softmax;
         let needs_mass = softmax || self.degree.rule() == DegreeRule::Literal;
-        let (log_mass, first) = if needs_mass {
+        let (mut row_mass, first) = if needs_mass {
             let tau = sample.temperature();
-            let (mass, top) = ops::log_mass_and_top(&scorer, noise, tau, FIRST_PASS, batch)?;
+            let (mass, top) = ops::row_mass_and_top(&scorer, noise, tau, FIRST_PASS, batch)?;
             (Some(mass), Some(top))
         } else {
             (None, None)
         };
-        let known_mass = || {
-            log_mass.clone().ok_or(Error::Setting {
-                name: "sample.form",
-                value: format!("{:?}", sample.form),
-                expected: "the mass of a row was not computed",
-            })
+        let unknown_mass = || Error::Setting {
+            name: "sample.form",
+            value: format!("{:?}", sample.form),
+            expected: "the mass of a row was not computed",
         };
         // The samples of a softmax sum to 1, but for a node that is alone in its graph.
         let mass = || {
             if !softmax {
-                return Ok(known_mass()?.exp());
+                return Ok(row_mass.as_ref().ok_or_else(unknown_mass)?.log.clone().exp());
             }
             let of = |range: Range<usize>| repeat_n(f64::from(range.len() > 1), range.len());
             let ones: Vec<f64> = batch.ranges().flat_map(of).collect();
@@ -310,13 +305,24 @@ impl Dgg {
         let step = self.config.selector.step();
         let reach = |k: f64| step.reach(k).min(u32::MAX as f64) as u32;
         let limits: Vec<u32> = ops::to_f64("degrees", &k)?.into_iter().map(reach).collect();
-        let pairs = match first {
-            Some(first) => ops::extend_top(&first, FIRST_PASS, &scorer, noise, &limits, batch)?,
-            None => ops::top_candidates(&scorer, noise, &limits, batch)?,
+        let pairs = match (&mut row_mass, &first) {
+            (Some(mass), Some(first)) => {
+                mass.extend_top(first, FIRST_PASS, &scorer, noise, &limits, batch)?
+            }
+            _ => ops::top_candidates(&scorer, noise, &limits, batch)?,
         };
         let log_scores = self.scorer.log_scores(&shared.latent, &pairs, None)?;
         let perturbed = sample.perturb(log_scores.clone(), &pairs, pass.child(1))?;
-        let e = sample.normalise(perturbed, &pairs, known_mass)?;
+        // The mass of all candidates relative to the best: that of the kept ones over their share of it.
+        // The share is a constant; gradients are those of the mass that was streamed.
+        let log_mass = |relative: &Tensor<1>| {
+            let mass = row_mass.as_ref().ok_or_else(unknown_mass)?;
+            let own = ops::segment_logsumexp(&pairs, &relative.clone().detach())?;
+            let data = TensorData::new(mass.shares.clone(), [batch.nodes()]);
+            let shares = Tensor::from_data(data, (&own.device(), own.dtype()));
+            Ok(own - shares + (mass.log.clone() - mass.log.clone().detach()))
+        };
+        let e = sample.normalise(perturbed, &pairs, log_mass)?;
         self.finish(shared, EdgeScores { pairs, log_scores }, e, k, pass)
     }
 
@@ -340,6 +346,9 @@ impl Dgg {
         k: Tensor<1>,
         pass: Pass,
     ) -> Result<LearnedGraph> {
+        if ops::all_zero("edge samples", &e)? {
+            return Err(Error::Vanished);
+        }
         let step = self.config.selector.step();
         let selected = ops::select(&scores.pairs, &e, &k, step)?;
         let mut graph = Adjacency::new(selected.topology, selected.weights)?;

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SampleForm {
-    /// `e = exp(l)`: not normalised, so that the L1 norm of a row says how many are relevant.
+    /// `e = exp(l)`: not normalised, so that the L1 norm of a row says how many are relevant. Scores below
+    /// about -87 (in `f32`) give 0; a graph of nothing else is refused with
+    /// [`Error::Vanished`](crate::Error::Vanished).
     #[default]
     Exp,
     /// `e = softmax(l / tau)` over the candidates of a node; the L1 norm of a row is always 1.
@@ -68,20 +70,25 @@ impl SampleConfig {
         Ok(log_scores + noise * scale)
     }
 
-    /// Samples `e` from perturbed scores, `mass` being the logarithm of the normaliser of each row
-    /// for the softmax form.
+    /// Samples `e` from perturbed scores. `log_mass` gives the log of the normaliser of each row for the
+    /// softmax form, of `(l - max_j l) / tau`, which it is handed: relative to the largest score of the row
+    /// no digits are lost, however large scores are.
     pub(super) fn normalise(
         &self,
         perturbed: Tensor<1>,
         pairs: &Csr,
-        log_mass: impl FnOnce() -> Result<Tensor<1>>,
+        log_mass: impl FnOnce(&Tensor<1>) -> Result<Tensor<1>>,
     ) -> Result<Tensor<1>> {
         Ok(match self.form {
             SampleForm::Exp => perturbed.exp(),
             SampleForm::Softmax => {
-                let shift = ops::broadcast_rows(pairs, &log_mass()?)?;
+                // A softmax does not change with what is taken from a row, nor does its gradient.
+                let top = ops::segment_max(pairs, &perturbed.clone().detach())?;
+                let relative = perturbed - ops::broadcast_rows(pairs, &top)?;
                 // A product: Burn rounds the gradient of a quotient by a number to f32.
-                (perturbed * (1.0 / self.tau) - shift).exp()
+                let relative = relative * (1.0 / self.tau);
+                let shift = ops::broadcast_rows(pairs, &log_mass(&relative)?)?;
+                (relative - shift).exp()
             }
         })
     }

@@ -209,6 +209,19 @@ pub(crate) fn ask<Q: Query<N>, const N: usize>(
     })
 }
 
+/// Whether there are values and all of them are 0.
+pub(crate) fn all_zero<const D: usize>(what: &'static str, tensor: &Tensor<D>) -> Result<bool> {
+    struct Zero;
+    impl Query<1> for Zero {
+        type Answer = bool;
+
+        fn run<T: Real>(&self, [values]: [&[T]; 1]) -> bool {
+            !values.is_empty() && values.iter().all(|&value| value == T::ZERO)
+        }
+    }
+    ask(what, Zero, [tensor.into()])
+}
+
 /// Refuses tensors that hold a NaN or an infinity.
 pub(crate) fn check_finite<const D: usize>(what: &'static str, tensor: &Tensor<D>) -> Result<()> {
     struct First;

@@ -22,6 +22,7 @@ mod segment;
 mod select;
 mod spmm;
 mod stream;
+mod stream_scorer;
 mod take;
 mod weighted_edgeconv;
 
@@ -30,7 +31,7 @@ pub use crate::{
     topology::ABSENT,
 };
 pub use attention::{Attention, attention};
-pub(crate) use bridge::{check_finite, identity, to_f64};
+pub(crate) use bridge::{all_zero, check_finite, identity, to_f64};
 pub use candidates::candidates;
 pub use dropout::{dropout, relu_dropout};
 pub(crate) use edgeconv::channels;
@@ -51,6 +52,8 @@ pub use segment::{
 };
 pub use select::{Selected, select};
 pub use spmm::{spmm, spmm_onto};
-pub use stream::{StreamScorer, extend_top, log_mass, log_mass_and_top, top_candidates};
+pub(crate) use stream::row_mass_and_top;
+pub use stream::{extend_top, log_mass, log_mass_and_top, top_candidates};
+pub use stream_scorer::StreamScorer;
 pub use take::take;
 pub use weighted_edgeconv::edgeconv_weighted;

@@ -1,63 +1,20 @@
 //! The generator's view of complete candidates: log mass and best candidates, without N x N.
 
-use super::bridge::{Input, Op, Query, apply, ask, check_finite, to_f64};
+use super::{
+    bridge::{Input, Op, Query, apply, ask},
+    stream_scorer::{Kind, StreamScorer, Visitor},
+};
 use crate::{
     Error, Result,
     kernels::{
         Real,
         random::{NoiseRows, PairNoise},
-        stream::{
-            Cosine, Distance, Dot, PairMlp, Pairs, Scorer, Streamed, log_mass_backward, stream,
-        },
+        stream::{Mass, Pairs, Streamed, Wanted, log_mass_backward, stream},
     },
     topology::{Batch, Csr},
 };
 use burn::tensor::{Shape, Tensor};
 use std::sync::{Arc, OnceLock};
-
-/// How pairs of nodes are scored when all pairs of a graph are candidates.
-///
-/// N is the number of nodes of all graphs of the batch, d the number of features, at least 1.
-#[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "one of them lives at a time, and briefly")]
-pub enum StreamScorer {
-    /// `log p_ij = -t |u_i - u_j|`; the gradient of the distance at 0 is 0.
-    Distance {
-        /// `[N, d]`.
-        u: Tensor<2>,
-        /// `[1]`, not negative.
-        t: Tensor<1>,
-    },
-    /// `log p_ij = -t |u_i - u_j|^2`.
-    SquaredDistance {
-        /// `[N, d]`.
-        u: Tensor<2>,
-        /// `[1]`, not negative.
-        t: Tensor<1>,
-    },
-    /// `log p_ij = log sigmoid(<u_i, u_j> / sqrt d)`.
-    Dot {
-        /// `[N, d]`.
-        u: Tensor<2>,
-    },
-    /// `log p_ij = log max((1 + cos(u_i, u_j)) / 2, 1e-6)`; a zero vector has cosine 0, and no
-    /// gradient.
-    Cosine {
-        /// `[N, d]`.
-        u: Tensor<2>,
-    },
-    /// `log p_ij = log sigmoid(w . leaky(a_i + b_j) + w0)`, leaky with slope 0.01.
-    Mlp {
-        /// `[N, d]`: the first layer's share of the node that receives, with the bias.
-        a: Tensor<2>,
-        /// `[N, d]`: its share of the node that is received from.
-        b: Tensor<2>,
-        /// `[d]`.
-        w: Tensor<1>,
-        /// `[1]`.
-        w0: Tensor<1>,
-    },
-}
 
 /// The log of the mass of every row of complete candidates,
 /// `m_i = log sum_j exp(l_ij / tau)` with `l_ij = log p_ij + s g_ij`, j over the other nodes of i's
@@ -94,6 +51,56 @@ pub fn log_mass_and_top(
     limit: usize,
     batch: &Batch,
 ) -> Result<(Tensor<1>, Csr)> {
+    let (mass, top) = row_mass_and_top(scorer, noise, tau, limit, batch)?;
+    Ok((mass.log, top))
+}
+
+/// The log of the mass of every row, with the digits that one number cannot hold.
+pub(crate) struct RowMass {
+    /// `[N]`, with gradients.
+    pub(crate) log: Tensor<1>,
+    /// The log of the share of the best candidates in the mass, `[N]`, as constants.
+    pub(crate) shares: Vec<f64>,
+    tau: f64,
+    peaks: Vec<f64>,
+    logs: Vec<f64>,
+}
+
+impl RowMass {
+    fn parts<T: Real>(&self) -> Mass<T> {
+        let narrow = |values: &[f64]| values.iter().map(|&value| T::from_f64(value)).collect();
+        Mass { peaks: narrow(&self.peaks), logs: narrow(&self.logs) }
+    }
+
+    /// As [`extend_top`], with the shares of the larger selection; `scorer` and `noise` are those that the
+    /// mass is of.
+    pub(crate) fn extend_top(
+        &mut self,
+        first: &Csr,
+        limit: usize,
+        scorer: &StreamScorer,
+        noise: Option<PairNoise>,
+        limits: &[u32],
+        batch: &Batch,
+    ) -> Result<Csr> {
+        let (top, more) = extend(first, limit, limits, batch, |missing| {
+            top_with_shares(scorer, noise, missing, Some(self), batch)
+        })?;
+        for (row, share) in more {
+            self.shares[row] = share;
+        }
+        Ok(top)
+    }
+}
+
+/// [`log_mass_and_top`] with all digits of the mass.
+pub(crate) fn row_mass_and_top(
+    scorer: &StreamScorer,
+    noise: Option<PairNoise>,
+    tau: f64,
+    limit: usize,
+    batch: &Batch,
+) -> Result<(RowMass, Csr)> {
     if !(tau > 0.0 && tau.is_finite()) {
         let value = tau.to_string();
         return Err(Error::Setting { name: "tau", value, expected: "must be positive" });
@@ -101,7 +108,7 @@ pub fn log_mass_and_top(
     let edges = limit.min(batch.nodes()).saturating_mul(batch.nodes());
     check_edges(edges)?;
     let run = Run { noise, batch: batch.clone() };
-    scorer.visit(batch, noise, MassVisitor { run, inverse_tau: 1.0 / tau, limit })
+    scorer.visit(batch, noise, MassVisitor { run, tau, limit })
 }
 
 /// For each row i the `limits[i]` candidates with the largest `l_ij = log p_ij + s g_ij`, among all
@@ -116,12 +123,23 @@ pub fn top_candidates(
     limits: &[u32],
     batch: &Batch,
 ) -> Result<Csr> {
+    Ok(top_with_shares(scorer, noise, limits, None, batch)?.0)
+}
+
+/// [`top_candidates`], and the log of their share in a mass that is known.
+fn top_with_shares(
+    scorer: &StreamScorer,
+    noise: Option<PairNoise>,
+    limits: &[u32],
+    mass: Option<&RowMass>,
+    batch: &Batch,
+) -> Result<(Csr, Vec<f64>)> {
     if limits.len() != batch.nodes() {
         return Err(Error::shape("top_candidates: limits", [batch.nodes()], [limits.len()]));
     }
     check_edges(limits.iter().map(|&limit| (limit as usize).min(batch.nodes())).sum())?;
     let run = Run { noise, batch: batch.clone() };
-    scorer.visit(batch, noise, TopVisitor { run, limits })
+    scorer.visit(batch, noise, TopVisitor { run, limits, mass })
 }
 
 /// Makes a first selection of the `limit` best of every row serve larger limits: rows with
@@ -137,6 +155,18 @@ pub fn extend_top(
     limits: &[u32],
     batch: &Batch,
 ) -> Result<Csr> {
+    let stream = |missing: &[u32]| top_with_shares(scorer, noise, missing, None, batch);
+    Ok(extend(first, limit, limits, batch, stream)?.0)
+}
+
+/// The larger selection, and the shares of the rows that were streamed again.
+fn extend(
+    first: &Csr,
+    limit: usize,
+    limits: &[u32],
+    batch: &Batch,
+    stream: impl FnOnce(&[u32]) -> Result<(Csr, Vec<f64>)>,
+) -> Result<(Csr, Vec<(usize, f64)>)> {
     first.same_shape("extend_top: first", &Csr::empty(batch.nodes(), batch.nodes()))?;
     let sizes = batch.graph_of_nodes().into_iter().map(|graph| batch.range(graph as usize).len());
     // A first selection that already holds the whole graph cannot grow.
@@ -145,139 +175,24 @@ pub fn extend_top(
     };
     let missing: Vec<u32> = limits.iter().zip(sizes).map(larger).collect();
     if limits.len() == batch.nodes() && missing.iter().all(|&wanted| wanted == 0) {
-        return Ok(first.clone());
+        return Ok((first.clone(), Vec::new()));
     }
     // Too few or too many limits are refused here, under the caller's own count.
     let limits = if limits.len() == batch.nodes() { &missing } else { limits };
-    let more = top_candidates(scorer, noise, limits, batch)?;
+    let (more, shares) = stream(limits)?;
+    let again = |row: &usize| missing[*row] > 0;
     let rows: Vec<&[u32]> = (0..batch.nodes())
-        .map(|i| if missing[i] > 0 { more.row(i) } else { first.row(i) })
+        .map(|row| if again(&row) { more.row(row) } else { first.row(row) })
         .collect();
     check_edges(rows.iter().map(|row| row.len()).sum())?;
-    Ok(Csr::from_sorted_rows(batch.nodes(), &rows))
+    let shares = (0..batch.nodes()).filter(again).map(|row| (row, shares[row])).collect();
+    Ok((Csr::from_sorted_rows(batch.nodes(), &rows), shares))
 }
 
 fn check_edges(found: usize) -> Result<()> {
     let limit = u32::MAX as usize - 1;
     let what = "number of candidates";
     if found > limit { Err(Error::TooLarge { what, found, limit }) } else { Ok(()) }
-}
-
-/// A way to make the kernel's scorer from `N` inputs.
-trait Kind<const N: usize>: Send + Sync + 'static {
-    type Scorer<T: Real>: Scorer<T> + Send + 'static;
-
-    fn scorer<T: Real>(&self, inputs: [&[T]; N], batch: &Batch) -> Self::Scorer<T>;
-}
-
-/// Number of features.
-struct DistanceKind<const SQUARED: bool>(usize);
-struct DotKind(usize);
-struct CosineKind(usize);
-struct MlpKind;
-
-impl<const SQUARED: bool> Kind<2> for DistanceKind<SQUARED> {
-    type Scorer<T: Real> = Distance<T, SQUARED>;
-
-    fn scorer<T: Real>(&self, [u, t]: [&[T]; 2], batch: &Batch) -> Distance<T, SQUARED> {
-        Distance::new(u, t[0], self.0, batch)
-    }
-}
-
-impl Kind<1> for DotKind {
-    type Scorer<T: Real> = Dot<T>;
-
-    fn scorer<T: Real>(&self, [u]: [&[T]; 1], batch: &Batch) -> Dot<T> {
-        Dot::new(u, self.0, batch)
-    }
-}
-
-impl Kind<1> for CosineKind {
-    type Scorer<T: Real> = Cosine<T>;
-
-    fn scorer<T: Real>(&self, [u]: [&[T]; 1], batch: &Batch) -> Cosine<T> {
-        Cosine::new(u, self.0, batch)
-    }
-}
-
-impl Kind<4> for MlpKind {
-    type Scorer<T: Real> = PairMlp<T>;
-
-    fn scorer<T: Real>(&self, [a, b, w, w0]: [&[T]; 4], batch: &Batch) -> PairMlp<T> {
-        PairMlp::new(a, b, w, w0[0], batch)
-    }
-}
-
-/// What is done with a scorer, whatever its kind.
-trait Visitor {
-    type Answer;
-
-    fn run<K: Kind<N>, const N: usize>(self, kind: K, inputs: [Input; N]) -> Result<Self::Answer>;
-}
-
-impl StreamScorer {
-    /// Checks the tensors, and hands them on in the order of the kernel's inputs.
-    fn visit<V: Visitor>(
-        &self,
-        batch: &Batch,
-        noise: Option<PairNoise>,
-        visitor: V,
-    ) -> Result<V::Answer> {
-        if let Some(scale) = noise.map(|noise| noise.scale).filter(|scale| !scale.is_finite()) {
-            let value = scale.to_string();
-            return Err(Error::Setting { name: "noise scale", value, expected: "must be finite" });
-        }
-        let nodes = batch.nodes();
-        match self {
-            Self::Distance { u, t } | Self::SquaredDistance { u, t } => {
-                let width = features("distance scorer: u", u, nodes)?;
-                vector("distance scorer: t", t, 1)?;
-                if let Some(t) = to_f64("distance scorer: t", t)?.into_iter().find(|&t| t < 0.0) {
-                    let (name, value) = ("distance scorer: t", t.to_string());
-                    return Err(Error::Setting { name, value, expected: "must not be negative" });
-                }
-                let inputs = [u.into(), t.into()];
-                match self {
-                    Self::SquaredDistance { .. } => {
-                        visitor.run(DistanceKind::<true>(width), inputs)
-                    }
-                    _ => visitor.run(DistanceKind::<false>(width), inputs),
-                }
-            }
-            Self::Dot { u } => {
-                visitor.run(DotKind(features("dot scorer: u", u, nodes)?), [u.into()])
-            }
-            Self::Cosine { u } => {
-                visitor.run(CosineKind(features("cosine scorer: u", u, nodes)?), [u.into()])
-            }
-            Self::Mlp { a, b, w, w0 } => {
-                let width = features("pair MLP: a", a, nodes)?;
-                if b.dims() != a.dims() {
-                    return Err(Error::shape("pair MLP: b", a.dims(), b.dims()));
-                }
-                features("pair MLP: b", b, nodes)?;
-                vector("pair MLP: w", w, width)?;
-                vector("pair MLP: w0", w0, 1)?;
-                visitor.run(MlpKind, [a.into(), b.into(), w.into(), w0.into()])
-            }
-        }
-    }
-}
-
-fn features(what: &'static str, x: &Tensor<2>, nodes: usize) -> Result<usize> {
-    let [rows, width] = x.dims();
-    if rows != nodes || width == 0 {
-        return Err(Error::shape(what, [nodes, width.max(1)], [rows, width]));
-    }
-    check_finite(what, x)?;
-    Ok(width)
-}
-
-fn vector(what: &'static str, x: &Tensor<1>, len: usize) -> Result<()> {
-    if x.dims() != [len] {
-        return Err(Error::shape(what, [len], x.dims()));
-    }
-    check_finite(what, x)
 }
 
 /// What every pass over the pairs needs beside the scorer.
@@ -299,65 +214,89 @@ impl Run {
     ) -> Pairs<'a, T, S> {
         Pairs { scorer, noise: noise.as_ref(), batch: &self.batch }
     }
-
-    fn topology<T>(&self, streamed: Streamed<T>) -> Csr {
-        Csr::trusted(self.batch.nodes(), streamed.pointers, streamed.indices)
-    }
 }
 
 struct MassVisitor {
     run: Run,
-    inverse_tau: f64,
+    tau: f64,
     limit: usize,
 }
 
 impl Visitor for MassVisitor {
-    type Answer = (Tensor<1>, Csr);
+    type Answer = (RowMass, Csr);
 
     fn run<K: Kind<N>, const N: usize>(self, kind: K, inputs: [Input; N]) -> Result<Self::Answer> {
-        let top = Arc::new(OnceLock::new());
-        let empty = Csr::empty(self.run.batch.nodes(), self.run.batch.nodes());
-        let op = LogMass { kind, visitor: self, top: top.clone() };
-        let mass = apply("log_mass", op, inputs)?;
-        Ok((mass, top.get().cloned().unwrap_or(empty)))
+        let found = Arc::new(OnceLock::new());
+        let (tau, nodes) = (self.tau, self.run.batch.nodes());
+        let op = LogMass { kind, visitor: self, found: found.clone() };
+        let log = apply("log_mass", op, inputs)?;
+        let found = found.get().cloned().unwrap_or_else(|| Found::none(nodes));
+        let Found { top, shares, peaks, logs } = found;
+        Ok((RowMass { log, shares, tau, peaks, logs }, top))
+    }
+}
+
+/// What a pass finds beside the tensor.
+#[derive(Clone)]
+struct Found {
+    top: Csr,
+    shares: Vec<f64>,
+    peaks: Vec<f64>,
+    logs: Vec<f64>,
+}
+
+impl Found {
+    fn none(nodes: usize) -> Self {
+        let [shares, peaks, logs] = [(); 3].map(|()| vec![0.0; nodes]);
+        Self { top: Csr::empty(nodes, nodes), shares, peaks, logs }
     }
 }
 
 struct LogMass<K> {
     kind: K,
     visitor: MassVisitor,
-    /// The second result, which is not a tensor, leaves this way.
-    top: Arc<OnceLock<Csr>>,
+    /// Results that are not the tensor leave this way.
+    found: Arc<OnceLock<Found>>,
+}
+
+fn wide<T: Real>(values: &[T]) -> Vec<f64> {
+    values.iter().map(|value| value.to_f64()).collect()
+}
+
+/// `1 / tau` as the kernels use it.
+fn inverse<T: Real>(tau: f64) -> T {
+    T::from_f64(1.0 / tau)
 }
 
 impl<K: Kind<N>, const N: usize> Op<N> for LogMass<K> {
-    /// The packed inputs: O(N d), and the backward pass needs them again.
-    type Saved<T: Real> = (K::Scorer<T>, Option<NoiseRows<T>>);
+    /// The packed inputs, O(N d), which the backward pass needs again, and the mass.
+    type Saved<T: Real> = (K::Scorer<T>, Option<NoiseRows<T>>, Mass<T>);
 
     fn forward<T: Real>(&self, inputs: [&[T]; N]) -> (Vec<T>, Shape, Self::Saved<T>) {
-        let MassVisitor { run, inverse_tau, limit } = &self.visitor;
+        let MassVisitor { run, tau, limit } = &self.visitor;
         let scorer = self.kind.scorer(inputs, &run.batch);
         let noise = run.noise_rows();
         let pairs = run.pairs(&scorer, &noise);
-        let mut streamed = stream(&pairs, Some(T::from_f64(*inverse_tau)), |_| *limit);
-        let mass = std::mem::take(&mut streamed.mass);
+        let Streamed { mass, shares, pointers, indices } =
+            stream(&pairs, Wanted::Mass(inverse(*tau)), |_| *limit);
+        let top = Csr::trusted(run.batch.nodes(), pointers, indices);
+        let [shares, peaks, logs] = [&shares, &mass.peaks, &mass.logs].map(|values| wide(values));
         // Set once: an operation runs forward once.
-        let _ = self.top.set(run.topology(streamed));
-        (mass, Shape::new([run.batch.nodes()]), (scorer, noise))
+        let _ = self.found.set(Found { top, shares, peaks, logs });
+        (mass.totals(), Shape::new([run.batch.nodes()]), (scorer, noise, mass))
     }
 
     fn backward<T: Real>(
         &self,
         _inputs: [&[T]; N],
-        output: &[T],
-        (scorer, noise): &Self::Saved<T>,
+        _output: &[T],
+        (scorer, noise, mass): &Self::Saved<T>,
         grad: &[T],
         wanted: [bool; N],
     ) -> [Option<Vec<T>>; N] {
-        let MassVisitor { run, inverse_tau, .. } = &self.visitor;
-        let inverse_tau = T::from_f64(*inverse_tau);
+        let MassVisitor { run, tau, .. } = &self.visitor;
         let pairs = run.pairs(scorer, noise);
-        let mut grads = log_mass_backward(&pairs, inverse_tau, output, grad).into_iter();
+        let mut grads = log_mass_backward(&pairs, inverse(*tau), mass, grad).into_iter();
         wanted.map(|wanted| grads.next().filter(|_| wanted))
     }
 }
@@ -365,12 +304,13 @@ impl<K: Kind<N>, const N: usize> Op<N> for LogMass<K> {
 struct TopVisitor<'a> {
     run: Run,
     limits: &'a [u32],
+    mass: Option<&'a RowMass>,
 }
 
 impl Visitor for TopVisitor<'_> {
-    type Answer = Csr;
+    type Answer = (Csr, Vec<f64>);
 
-    fn run<K: Kind<N>, const N: usize>(self, kind: K, inputs: [Input; N]) -> Result<Csr> {
+    fn run<K: Kind<N>, const N: usize>(self, kind: K, inputs: [Input; N]) -> Result<Self::Answer> {
         ask("top_candidates", TopQuery { kind, visitor: self }, inputs)
     }
 }
@@ -381,13 +321,20 @@ struct TopQuery<'a, K> {
 }
 
 impl<K: Kind<N>, const N: usize> Query<N> for TopQuery<'_, K> {
-    type Answer = Csr;
+    type Answer = (Csr, Vec<f64>);
 
-    fn run<T: Real>(&self, inputs: [&[T]; N]) -> Csr {
-        let TopVisitor { run, limits } = &self.visitor;
+    fn run<T: Real>(&self, inputs: [&[T]; N]) -> Self::Answer {
+        let TopVisitor { run, limits, mass } = &self.visitor;
         let scorer = self.kind.scorer(inputs, &run.batch);
         let noise = run.noise_rows();
         let pairs = run.pairs(&scorer, &noise);
-        run.topology(stream(&pairs, None, |i| limits[i] as usize))
+        let known = mass.map(|mass| (inverse(mass.tau), mass.parts()));
+        let wanted = match &known {
+            None => Wanted::Nothing,
+            Some((inverse_tau, mass)) => Wanted::Share(*inverse_tau, mass),
+        };
+        let streamed = stream(&pairs, wanted, |i| limits[i] as usize);
+        let top = Csr::trusted(run.batch.nodes(), streamed.pointers, streamed.indices);
+        (top, wide(&streamed.shares))
     }
 }

@@ -137,3 +137,67 @@ fn a_batch_equals_its_parts() {
         assert_eq!(seen, whole.adjacency.topology().edges(), "{config:?}");
     }
 }
+
+/// In single precision a large score over a small temperature has no digits left after the point: the
+/// normaliser must lose the same ones.
+#[test]
+fn softmax_rows_sum_to_one_at_any_scale() {
+    // 90 nodes are more than one pass keeps.
+    let world = World::new(1, &[90, 1, 7]);
+    let base = small(CandidateRule::Complete);
+    for kind in SCORES {
+        for (scale, tau) in [(1.0, 1.0), (1.0, 0.01), (1e2, 0.01), (1e4, 0.01), (1e4, 1.0)] {
+            for (k, all) in [(500.0, true), (70.5, false), (3.5, false)] {
+                let sample = SampleConfig { form: SampleForm::Softmax, tau, ..base.sample.clone() };
+                let scorer = ScorerConfig { kind, ..base.scorer.clone() };
+                let config = DggConfig { scorer, sample, ..base.clone() }.with_fixed_degree(k);
+                let config = config.with_inputs(crate::INPUTS);
+                let dgg = config.init(adjoin::Key::new(8), &device()).unwrap();
+                let x: Vec<f64> = world.x.iter().map(|x| x * scale).collect();
+                let x = tensor32(&x, [98, crate::INPUTS]).into();
+                let every = Candidates::Complete(world.batch.clone()).to_pairs(usize::MAX).unwrap();
+                let every = Some(Candidates::Pairs(every));
+                let written = Prepared { candidates: every, ..Prepared::default() };
+                let input = GraphInput::new(&x, None, &world.batch);
+                for input in [input, input.with_prepared(&written)] {
+                    let learned = dgg.learn(&input, Pass::train(1, 2)).unwrap().adjacency;
+                    let weights = values(learned.weights());
+                    for row in (0..98).filter(|&row| row != 90) {
+                        let sum: f64 = weights[learned.topology().range(row)].iter().sum();
+                        let fits = if all { (sum - 1.0).abs() < 1e-4 } else { sum < 1.0 + 1e-4 };
+                        assert!(fits, "{kind:?} {scale} {tau} {k}: row {row} sums to {sum}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Distances so large that every sample is 0 leave nothing to choose from: that is said, not hidden.
+#[test]
+fn samples_that_all_vanish_are_refused() {
+    let world = World::new(1, &[30, 9]);
+    for candidates in [CandidateRule::Complete, CandidateRule::InputEdges] {
+        for scale in [1.0, 1e6] {
+            let config = small(candidates.clone()).with_inputs(crate::INPUTS);
+            let dgg = config.init(adjoin::Key::new(8), &device()).unwrap();
+            let x: Vec<f64> = world.x.iter().map(|x| x * scale).collect();
+            let x = tensor32(&x, [39, crate::INPUTS]).into();
+            let weights = tensor32(&world.weights, [world.weights.len()]);
+            let graph = adjoin::Adjacency::new(world.graph.clone(), weights).unwrap();
+            let input = GraphInput::new(&x, Some(&graph), &world.batch);
+            let learned = dgg.learn(&input, Pass::evaluate());
+            match learned {
+                Ok(_) => assert_eq!(scale, 1.0, "{candidates:?}"),
+                Err(error) => {
+                    assert_eq!((scale, &error), (1e6, &adjoin::Error::Vanished), "{candidates:?}");
+                    assert!(error.to_string().contains("scale the features"), "{error}");
+                }
+            }
+        }
+    }
+    // No candidates, no samples: that is no error.
+    let lonely = World::new(1, &[1, 1]);
+    let dgg = generator(&small(CandidateRule::InputEdges));
+    assert_eq!(lonely.learn(&dgg, Pass::evaluate()).adjacency.topology().edges(), 0);
+}

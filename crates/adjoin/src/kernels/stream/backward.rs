@@ -1,7 +1,7 @@
 //! The backward pass of the log mass: the stream again, with gradients added up on the way.
 
 use super::{
-    Block, Pairs, Plan, Scorer, block_sums,
+    Block, Mass, Pairs, Plan, Scorer, block_sums,
     tile::{COLUMNS, LANES, PANEL, ROWS, TILE, fold},
     tile_space,
 };
@@ -60,7 +60,7 @@ pub(crate) struct Totals<T> {
 pub(crate) fn log_mass_backward<T: Real, S: Scorer<T>>(
     pairs: &Pairs<'_, T, S>,
     inverse_tau: T,
-    mass: &[T],
+    mass: &Mass<T>,
     grad: &[T],
 ) -> Vec<Vec<T>> {
     let active = grad.iter().filter(|&&grad| grad != T::ZERO).count();
@@ -225,7 +225,7 @@ fn add<T: Real>(total: &mut [T], part: &[T]) {
 struct Task<'a, T, S> {
     pairs: &'a Pairs<'a, T, S>,
     inverse_tau: T,
-    mass: &'a [T],
+    mass: &'a Mass<T>,
     grad: &'a [T],
     both: bool,
 }
@@ -290,8 +290,8 @@ impl<T: Real, S: Scorer<T>> Kernel for BackwardBlock<'_, T, S> {
 
 /// Puts q in the place of the sums of row i, the n-th of its block; gives the sums of q and of q x.
 #[inline(always)]
-fn slope_row<T: Real, S: Scorer<T>>(
-    task: &Task<'_, T, S>,
+fn slope_row<'a, T: Real, S: Scorer<T>>(
+    task: &Task<'a, T, S>,
     i: usize,
     first: usize,
     count: usize,
@@ -320,23 +320,25 @@ fn slope_row<T: Real, S: Scorer<T>>(
     }
     l[begin..end].fill(T::NEG_INFINITY);
     let scale = task.inverse_tau;
-    let (mass, weight) = (task.mass[i], task.grad[i] * scale);
+    let (peak, log, weight) = (task.mass.peaks[i], task.mass.logs[i], task.grad[i] * scale);
     for l in l.iter_mut() {
-        *l = weight * share(*l, scale, mass);
+        *l = weight * share(*l, scale, peak, log);
     }
     if task.both {
-        let others = task.mass[first..].iter().zip(&task.grad[first..]);
-        for ((l, &reverse), (&mass, &grad)) in l.iter_mut().zip(reverse.iter()).zip(others) {
-            *l = (grad * scale).mul_add(share(reverse, scale, mass), *l);
+        let of = |values: &'a [T]| &values[first..first + count];
+        let (peaks, logs, grads) = (of(&task.mass.peaks), of(&task.mass.logs), of(task.grad));
+        for n in 0..count {
+            let share = share(reverse[n], scale, peaks[n], logs[n]);
+            l[n] = (grads[n] * scale).mul_add(share, l[n]);
         }
     }
     replace(values, l, slopes)
 }
 
-/// The share of a pair in the mass of its row, `exp(l / tau - m)`.
+/// The share of a pair in the mass of its row, `exp(l / tau - m)`, the mass being in two parts.
 #[inline(always)]
-fn share<T: Real>(l: T, inverse_tau: T, mass: T) -> T {
-    let exponent = l.mul_add(inverse_tau, -mass);
+fn share<T: Real>(l: T, inverse_tau: T, peak: T, log: T) -> T {
+    let exponent = l.mul_add(inverse_tau, -peak) - log;
     if exponent < T::from_f64(NEGLIGIBLE) { T::ZERO } else { exponent.exp() }
 }
 

@@ -22,7 +22,7 @@ mod top;
 pub(crate) use backward::log_mass_backward;
 pub(crate) use bilinear::{Cosine, Dot};
 pub(crate) use distance::Distance;
-pub(crate) use forward::{Streamed, stream};
+pub(crate) use forward::{Mass, Streamed, Wanted, stream};
 pub(crate) use mlp::PairMlp;
 
 use super::{Real, random::NoiseRows};

@@ -90,6 +90,11 @@ impl<T: Real> Top<T> {
         }
     }
 
+    /// The values that [`finish`](Self::finish) gave the columns of, in no order.
+    pub(super) fn values(&self) -> impl Iterator<Item = T> + '_ {
+        self.entries[..self.len].iter().map(|&entry| T::of_rank(entry))
+    }
+
     /// At most how many columns [`finish`](Self::finish) will give.
     pub(super) fn len(&self) -> usize {
         self.len.min(self.limit)
