@@ -32,7 +32,7 @@ pub struct Pairs<'a, T> {
     pub slope: T,
 }
 
-/// Gradients of the inputs of the pair network.
+/// Gradients of the inputs of the pair network, but for the scalars: see [`backward_scalars`].
 pub struct Gradients<T> {
     /// Of `a`.
     pub a: Vec<T>,
@@ -154,6 +154,32 @@ pub fn backward<T: Real>(pairs: Pairs<T>, upstream: Upstream<T>) -> Gradients<T>
     let v = if has_v { sums[d..].to_vec() } else { Vec::new() };
     sums.truncate(if has_w { d } else { 0 });
     Gradients { a, b, w: sums, v }
+}
+
+/// Gradients of the scalars, `ds_ij = <dx_ij, v>` with `x` the layer before its activation.
+pub fn backward_scalars<T: Real>(pairs: Pairs<T>, upstream: Upstream<T>) -> Vec<T> {
+    let mut out = zeros(pairs.scalars.len());
+    for_entries(pairs.topology, &mut out, 4 * pairs.width, |i, _, slots| {
+        vectorise!(scalar_row, (pairs, upstream, i, slots));
+    });
+    out
+}
+
+#[inline(always)]
+fn scalar_row<T: Real>((pairs, upstream, i, slots): (Pairs<T>, Upstream<T>, usize, &mut [T])) {
+    let d = pairs.width;
+    let mut x = vec![T::ZERO; d];
+    for (entry, slot) in pairs.topology.range(i).zip(slots) {
+        let j = pairs.topology.indices()[entry] as usize;
+        pairs.preactivation(i, j, entry, &mut x);
+        for at in 0..d {
+            let upstream = match upstream {
+                Upstream::Logits(w, grad) => grad[entry] * w[at],
+                Upstream::Embeddings(grad) => grad[entry * d + at],
+            };
+            *slot = (upstream * pairs.gate(x[at])).mul_add(pairs.v[at], *slot);
+        }
+    }
 }
 
 #[inline(always)]

@@ -56,7 +56,7 @@ pub struct PairNetwork {
     pub receiver: Tensor<2>,
     /// The other node's share `x V`, `[nodes, d]`.
     pub sender: Tensor<2>,
-    /// A scalar per pair `[pairs]` and how it enters `[d]`; gradients flow to the latter only.
+    /// A scalar per pair `[pairs]` and how it enters `[d]`; gradients flow to both.
     pub scalar: Option<(Tensor<1>, Tensor<1>)>,
     /// Slope of the LeakyReLU below zero.
     pub slope: f64,
@@ -76,8 +76,7 @@ impl PairNetwork {
                 if v.dims() != [width] {
                     return Err(Error::shape("pair scalar weights", [width], v.dims()));
                 }
-                // Detached: the scalars get no gradient, and a tracked parent must get one.
-                (scalars.clone().detach(), v.clone())
+                (scalars.clone(), v.clone())
             }
             None => (none(), none()),
         };
@@ -115,11 +114,13 @@ impl Op<5> for Logits {
         _output: &[T],
         _saved: &(),
         grad: &[T],
-        _wanted: [bool; 5],
+        wanted: [bool; 5],
     ) -> [Option<Vec<T>>; 5] {
         let upstream = pair_mlp::Upstream::Logits(w, grad);
-        let grads = pair_mlp::backward(self.0.kernel([a, b, scalars, v]), upstream);
-        [Some(grads.a), Some(grads.b), None, Some(grads.v), Some(grads.w)]
+        let pairs = self.0.kernel([a, b, scalars, v]);
+        let grads = pair_mlp::backward(pairs, upstream);
+        let of_scalars = wanted[2].then(|| pair_mlp::backward_scalars(pairs, upstream));
+        [Some(grads.a), Some(grads.b), of_scalars, Some(grads.v), Some(grads.w)]
     }
 }
 
@@ -139,17 +140,19 @@ impl Op<4> for Embeddings {
         _output: &[T],
         _saved: &(),
         grad: &[T],
-        _wanted: [bool; 4],
+        wanted: [bool; 4],
     ) -> [Option<Vec<T>>; 4] {
         let upstream = pair_mlp::Upstream::Embeddings(grad);
-        let grads = pair_mlp::backward(self.0.kernel(inputs), upstream);
-        [Some(grads.a), Some(grads.b), None, Some(grads.v)]
+        let pairs = self.0.kernel(inputs);
+        let grads = pair_mlp::backward(pairs, upstream);
+        let of_scalars = wanted[2].then(|| pair_mlp::backward_scalars(pairs, upstream));
+        [Some(grads.a), Some(grads.b), of_scalars, Some(grads.v)]
     }
 }
 
 /// `logit_ij = <w, c_ij>` at every candidate pair, `[pairs]`; `c` is never stored.
 ///
-/// Gradients flow to both shares, to `w` `[d]` and to the weights of the pair scalar.
+/// Gradients flow to both shares, to `w` `[d]`, to the pair scalars and to their weights.
 ///
 /// # Errors
 /// If the shapes do not fit.

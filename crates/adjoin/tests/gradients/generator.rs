@@ -178,6 +178,32 @@ fn every_switch() {
     }
 }
 
+/// The weights of the input graph are features of the pair network, and may be learned themselves.
+#[test]
+fn input_weights_as_edge_features() {
+    let given = input_graph();
+    for messages in [false, true] {
+        for keep_weights in [false, true] {
+            let base = config();
+            let scorer = ScorerConfig {
+                kind: Score::Mlp,
+                messages,
+                edge_features: true,
+                ..base.scorer.clone()
+            };
+            let config = DggConfig { scorer, keep_weights, ..base };
+            let config = config.with_inputs(INPUTS);
+            let dgg = moved(config.init(Key::new(8), &device()).unwrap());
+            let x = tensor(&normals(1, NODES * INPUTS), [NODES, INPUTS]);
+            gradcheck(&[values(given.weights())], |t| {
+                let graph = Adjacency::new(given.topology().clone(), t[0].clone()).unwrap();
+                let learned = dgg.forward(&x.clone().into(), &graph, Pass::train(5, 6)).unwrap();
+                learned.adjacency.to_dense().unwrap().reshape([NODES * NODES])
+            });
+        }
+    }
+}
+
 #[test]
 fn presets_and_ablations() {
     let narrow = |config: DggConfig| DggConfig {

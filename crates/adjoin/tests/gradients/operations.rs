@@ -131,40 +131,23 @@ fn similarities_of_pairs() {
 fn pair_networks_with_and_without_a_scalar() {
     let pairs = graph(8, 6, 6, 3);
     for width in [2, 19] {
-        let inputs =
-            [normals(1, 6 * width), normals(2, 6 * width), normals(3, width), normals(4, width)];
-        let scalars = tensor(&normals(5, pairs.edges()), [pairs.edges()]);
+        let inputs = [
+            normals(1, 6 * width),
+            normals(2, 6 * width),
+            normals(3, width),
+            normals(4, width),
+            normals(5, pairs.edges()),
+        ];
         for scalar in [false, true] {
             let network = |t: &[Tensor<1>]| PairNetwork {
                 receiver: t[0].clone().reshape([6, width]),
                 sender: t[1].clone().reshape([6, width]),
-                scalar: scalar.then(|| (scalars.clone(), t[3].clone())),
+                scalar: scalar.then(|| (t[4].clone(), t[3].clone())),
                 slope: 0.01,
             };
             gradcheck(&inputs, |t| ops::pair_logits(&pairs, &network(t), &t[2]).unwrap());
             gradcheck(&inputs, |t| flat(ops::pair_embeddings(&pairs, &network(t)).unwrap()));
         }
-    }
-}
-
-#[test]
-fn a_tracked_pair_scalar_gets_no_gradient_and_does_no_harm() {
-    let pairs = graph(8, 6, 6, 3);
-    let leaf =
-        |seed, shape: [usize; 2]| tensor(&normals(seed, shape[0] * shape[1]), shape).require_grad();
-    let (receiver, sender) = (leaf(1, [6, 3]), leaf(2, [6, 3]));
-    let weights = tensor(&normals(3, pairs.edges()), [pairs.edges()]).require_grad();
-    let v = tensor(&normals(4, 3), [3]).require_grad();
-    for scalars in [weights.clone(), weights.clone() * 2.0] {
-        let network = PairNetwork {
-            receiver: receiver.clone(),
-            sender: sender.clone(),
-            scalar: Some((scalars, v.clone())),
-            slope: 0.01,
-        };
-        let grads = ops::pair_logits(&pairs, &network, &v).unwrap().sum().backward();
-        assert!(receiver.grad(&grads).is_some() && v.grad(&grads).is_some());
-        assert!(weights.grad(&grads).is_none_or(|g| values(&g).iter().all(|&g| g == 0.0)));
     }
 }
 
