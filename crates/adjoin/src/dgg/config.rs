@@ -25,7 +25,9 @@ pub struct SelectorConfig {
     pub lambda: f64,
     /// Added to k: 1/2 makes the soft degree equal k, 0 is the paper's literal form.
     pub shift: f64,
-    /// A hard step forward with the smooth gradient backward (straight-through).
+    /// A hard step forward with the smooth gradient backward (straight-through). Edges that are off stay in
+    /// the graph with weight 0, because the gradient reaches them too; only evaluation on a device without
+    /// autodiff leaves them out.
     pub hard: bool,
 }
 

@@ -352,7 +352,7 @@ impl Dgg {
         let step = self.config.selector.step();
         let selected = ops::select(&scores.pairs, &e, &k, step)?;
         let mut graph = Adjacency::new(selected.topology, selected.weights)?;
-        if step.hard && !pass.has_noise() {
+        if step.hard && !pass.has_noise() && !graph.weights().device().is_autodiff() {
             // Without a gradient to carry, edges of weight 0 have no purpose.
             let weights = ops::to_f64("weights", graph.weights())?;
             let mut weights = weights.into_iter();

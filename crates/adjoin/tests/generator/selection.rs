@@ -109,8 +109,18 @@ fn a_hard_generator_keeps_whole_samples() {
         assert_eq!(a.adjacency.topology(), b.adjacency.topology());
         let (a, b) = (values(a.adjacency.weights()), values(b.adjacency.weights()));
         assert!(a.iter().zip(&b).all(|(a, b)| *b == 0.0 || b > a));
+        // With autodiff the edges that are off are there in evaluation too, and carry the gradient of k.
+        let tracked = world.learn(&hard, Pass::evaluate());
+        let off = values(tracked.adjacency.weights()).iter().filter(|w| **w == 0.0).count();
+        assert!(off > 0);
         // Without gradients to carry only the kept edges are there: three of every node.
-        let still = world.learn(&hard, Pass::evaluate());
+        let plain = burn::tensor::Device::flex();
+        let features = world.features().inner().into();
+        let weights = world.adjacency().weights().clone().inner();
+        let graph = Adjacency::new(world.graph.clone(), weights).unwrap();
+        let input = GraphInput::new(&features, Some(&graph), &world.batch);
+        let still = burn::module::Module::valid(&hard).learn(&input, Pass::evaluate()).unwrap();
+        assert_eq!(still.adjacency.weights().device(), plain);
         let pairs = &still.scores.as_ref().unwrap().pairs;
         for i in 0..19 {
             assert_eq!(still.adjacency.topology().degree(i), pairs.degree(i).min(3));
@@ -341,5 +351,22 @@ fn a_degree_that_is_no_number_names_the_cause() {
         let refused = dgg.learn(&input, Pass::train(1, 1)).unwrap_err();
         assert!(matches!(refused, Error::NotFinite { .. }));
         assert!(refused.to_string().contains("weights of the degree estimator"), "{refused}");
+    }
+}
+
+/// Without noise, training and evaluation are the same, also for the gradients of edges that are off.
+#[test]
+fn the_hard_form_keeps_its_gradient_in_evaluation() {
+    let world = World::new(4, &[19]);
+    for candidates in [CandidateRule::InputEdges, CandidateRule::Complete] {
+        let selector = SelectorConfig { hard: true, ..SelectorConfig::default() };
+        let config = DggConfig { selector, ..small(candidates) };
+        let dgg = generator(&config.without_edge_noise().without_degree_noise());
+        let gradients = |pass: Pass| {
+            let learned = world.learn(&dgg, pass).adjacency.to_dense().unwrap();
+            let mix = tensor(&normals(3, 19 * 19), [19, 19]);
+            crate::model::gradients(&dgg, &(learned * mix).sum().backward()).concat()
+        };
+        assert_eq!(gradients(Pass::train(1, 1)), gradients(Pass::evaluate()));
     }
 }
