@@ -109,7 +109,8 @@ fn selector_both_ways(bencher: Bencher) {
 
 #[divan::bench]
 fn nuclear_norm_of_rank_8(bencher: Bencher) {
+    let stop = nuclear::Convergence { tolerance: 1e-4, most: 200 };
     let graph = graph();
     let weights = normals(graph.edges());
-    bencher.bench(|| nuclear::forward(&graph, black_box(&weights), 8, 4, Key::new(5)));
+    bencher.bench(|| nuclear::forward(&graph, black_box(&weights), 8, stop, Key::new(5)));
 }

@@ -2,14 +2,24 @@
 
 mod common;
 
-use adjoin::{Csr, Error, Key, ops::nuclear};
+use adjoin::{
+    Adjacency, Csr, Error, Key,
+    loss::{low_rank, sparsity},
+    ops::{Convergence, nuclear},
+};
+use burn::tensor::Tensor;
 use common::*;
 
 const KEY: Key = Key::new(17);
 
+/// As far as `most` iterations go.
+fn most(most: usize) -> Convergence {
+    Convergence { tolerance: 1e-12, most }
+}
+
 fn run(topology: &Csr, weights: &[f64], rank: usize, iterations: usize) -> f64 {
     let weights = tensor(weights, [weights.len()]);
-    values(&nuclear(topology, &weights, rank, iterations, KEY).unwrap())[0]
+    values(&nuclear(topology, &weights, rank, most(iterations), KEY).unwrap())[0]
 }
 
 /// Singular values of a dense matrix by one-sided Jacobi rotations of its columns.
@@ -85,7 +95,7 @@ fn gradients_equal_central_differences() {
     for (rows, columns, rank) in [(9, 9, 3), (7, 12, 2), (6, 6, 1)] {
         let topology = graph(6, rows, columns, 4);
         gradcheck(&[normals(7, topology.edges())], |x| {
-            nuclear(&topology, &x[0], rank, 200, KEY).unwrap() * 1.5
+            nuclear(&topology, &x[0], rank, most(200), KEY).unwrap() * 1.5
         });
     }
 }
@@ -95,7 +105,7 @@ fn zero_singular_values_pass_no_gradient_on() {
     // Rank one: u v^T with u, v the normalised ones; a second singular value does not exist.
     let full = Csr::new(2, vec![0, 2, 4], vec![0, 1, 0, 1]).unwrap();
     let w = tensor(&[1.0; 4], [4]).require_grad();
-    let sum = nuclear(&full, &w, 2, 3, KEY).unwrap();
+    let sum = nuclear(&full, &w, 2, most(3), KEY).unwrap();
     assert_close(&values(&sum), &[2.0], 1e-12);
     let grads = sum.backward();
     assert_close(&values(&w.grad(&grads).unwrap()), &[0.5; 4], 1e-9);
@@ -107,7 +117,7 @@ fn threads_do_not_change_a_bit() {
     let weights = normals(9, topology.edges());
     same_bits_on_any_threads(|| {
         let w = tensor32(&weights, [weights.len()]).require_grad();
-        let sum = nuclear(&topology, &w, 5, 2, KEY).unwrap();
+        let sum = nuclear(&topology, &w, 5, most(2), KEY).unwrap();
         let grads = sum.backward();
         let mut all = values(&sum);
         all.extend(values(&w.grad(&grads).unwrap()));
@@ -122,15 +132,57 @@ fn graphs_without_edges_nodes_or_weight_give_zero() {
     }
     assert_close(&[run(&Csr::identity(1), &[-3.0], 2, 2)], &[3.0], 1e-12);
     let w = tensor(&[0.0; 3], [3]).require_grad();
-    let grads = nuclear(&Csr::identity(3), &w, 2, 2, KEY).unwrap().backward();
+    let grads = nuclear(&Csr::identity(3), &w, 2, most(2), KEY).unwrap().backward();
     assert_eq!(values(&w.grad(&grads).unwrap()), [0.0; 3]);
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
     let w = tensor(&[1.0; 3], [3]);
-    let shape = nuclear(&Csr::identity(2), &w, 1, 1, KEY);
+    let shape = nuclear(&Csr::identity(2), &w, 1, most(1), KEY);
     assert!(matches!(shape, Err(Error::Shape { .. })));
-    let rank = nuclear(&Csr::identity(3), &w, 0, 1, KEY);
+    let rank = nuclear(&Csr::identity(3), &w, 0, most(1), KEY);
     assert!(matches!(rank, Err(Error::Setting { .. })));
+}
+
+/// Without a gap that stands out, a few iterations are not enough for the gradient.
+#[test]
+fn the_low_rank_loss_is_right_on_flat_spectra() {
+    for (seed, rank) in [(1, 1), (2, 5), (3, 10)] {
+        let topology = graph(seed, 1500, 1500, 5);
+        let weights: Vec<f64> = normals(seed, topology.edges()).iter().map(|w| w.abs()).collect();
+        let gradient = |loss: &dyn Fn(&Adjacency) -> Tensor<1>| {
+            let leaf = tensor(&weights, [weights.len()]).require_grad();
+            let graph = Adjacency::new(topology.clone(), leaf.clone()).unwrap();
+            values(&leaf.grad(&loss(&graph).backward()).unwrap())
+        };
+        let found = gradient(&|graph| low_rank(graph, rank, KEY).unwrap());
+        let exact = Convergence { tolerance: 1e-10, most: 5000 };
+        let exact = gradient(&|graph| {
+            nuclear(graph.topology(), graph.weights(), rank, exact, KEY).unwrap()
+        });
+        let norm = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
+        let off = norm(&mut found.iter().zip(&exact).map(|(a, b)| a - b));
+        let off = off / norm(&mut exact.iter().copied());
+        assert!(off < 0.02, "rank {rank}: {off}");
+    }
+}
+
+#[test]
+fn the_sparsity_of_a_huge_graph_does_not_depend_on_threads() {
+    let count = 5_000_000u32;
+    let one_row = Csr::new(count as usize, vec![0, count], (0..count).collect()).unwrap();
+    for seed in 0..4 {
+        let (key, other) = (Key::new(seed), Key::new(seed).child(1));
+        let weight = |n: u64| (6.0 * key.uniform(n)).exp() * other.uniform(n);
+        let weights: Vec<f64> = (0..u64::from(count)).map(weight).collect();
+        let expected: f64 = weights.iter().sum();
+        let leaf = tensor32(&weights, [weights.len()]).require_grad();
+        let graph = Adjacency::new(one_row.clone(), leaf.clone()).unwrap();
+        same_bits_on_any_threads(|| values(&sparsity(&graph)));
+        let loss = sparsity(&graph);
+        assert!((values(&loss)[0] / expected - 1.0).abs() < 1e-5);
+        let grads = values(&leaf.grad(&loss.backward()).unwrap());
+        assert!(grads.iter().all(|&g| g == 1.0));
+    }
 }

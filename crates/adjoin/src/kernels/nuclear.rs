@@ -26,6 +26,16 @@ pub struct Leading<T> {
     pub rank: usize,
 }
 
+/// When subspace iteration has gone far enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Convergence {
+    /// Largest `|A v - s u|` of a singular value s and its vectors, relative to the largest singular value.
+    /// The gradient is off by about this over the relative gap to the next singular value.
+    pub tolerance: f64,
+    /// Most iterations, however far off.
+    pub most: usize,
+}
+
 /// Sum of the `rank` largest singular values of the matrix, and their vectors.
 ///
 /// A random block of vectors is multiplied by the matrix and its transpose in turn and made
@@ -34,7 +44,7 @@ pub fn forward<T: Real>(
     topology: &Csr,
     weights: &[T],
     rank: usize,
-    iterations: usize,
+    convergence: Convergence,
     key: Key,
 ) -> (T, Leading<T>) {
     let (rows, columns) = (topology.rows(), topology.columns());
@@ -44,29 +54,66 @@ pub fn forward<T: Real>(
         return (T::ZERO, Leading { left: Vec::new(), right: Vec::new(), rank: 0 });
     }
     let weights: Vec<f64> = weights.iter().map(|&w| w.to_f64()).collect();
+    let ahead = |x: &[f64]| spmm::forward(topology, &weights, x, width);
+    let back = |x: &[f64]| spmm::backward_features(topology, &weights, x, width);
     let start: Vec<f64> = (0..columns * width).map(|n| key.normal(n as u64)).collect();
-    let mut basis = orthonormal(&spmm::forward(topology, &weights, &start, width), width);
-    for _ in 0..iterations {
-        let back = orthonormal(&spmm::backward_features(topology, &weights, &basis, width), width);
-        basis = orthonormal(&spmm::forward(topology, &weights, &back, width), width);
+    let basis = orthonormal(&ahead(&start), width);
+    let mut found = Triples::new(&basis, &back(&basis), width);
+    for _ in 0..convergence.most {
+        let next = ahead(&found.right);
+        if found.residual(&next, rank) <= convergence.tolerance {
+            break;
+        }
+        let basis = orthonormal(&next, width);
+        found = Triples::new(&basis, &back(&basis), width);
     }
-    // With B = A^T Q and B^T B = W diag(s^2) W^T: A is close to (Q W) diag(s) (B W / s)^T.
-    let back = spmm::backward_features(topology, &weights, &basis, width);
-    let (squares, rotation) = eigen(gram(&back, width), width);
-    let values: Vec<f64> = squares[..rank].iter().map(|&s| s.max(0.0).sqrt()).collect();
-    let kept = values.iter().take_while(|&&s| s > 0.0 && s >= NEGLIGIBLE * values[0]).count();
-    let select = |x: &[f64], scale: &dyn Fn(usize) -> f64| {
-        let mut matrix = zeros(width * kept);
-        for (to, from) in matrix.chunks_exact_mut(kept.max(1)).zip(rotation.chunks_exact(width)) {
-            for k in 0..kept {
-                to[k] = from[k] * scale(k);
+    let Triples { values, left, right, .. } = found;
+    let kept = values[..rank].iter().take_while(|&&s| s > 0.0).count();
+    let leading = |x: &[f64]| -> Vec<T> {
+        let rows = x.chunks_exact(width);
+        rows.flat_map(|row| row[..kept].iter().map(|&v| T::from_f64(v))).collect()
+    };
+    let (left, right) = (leading(&left), leading(&right));
+    (T::from_f64(values[..kept].iter().sum()), Leading { left, right, rank: kept })
+}
+
+/// Singular values, largest first, with their vectors `[rows, width]` and `[columns, width]`, as far as a
+/// basis of the left ones goes: `A^T u = s v` holds, `A v = s u` in the limit. Negligible values are 0.
+struct Triples {
+    values: Vec<f64>,
+    left: Vec<f64>,
+    right: Vec<f64>,
+    width: usize,
+}
+
+impl Triples {
+    /// With `B = A^T Q` and `B^T B = W diag(s^2) W^T`: A is close to `(Q W) diag(s) (B W / s)^T`.
+    fn new(basis: &[f64], back: &[f64], width: usize) -> Self {
+        let (squares, rotation) = eigen(gram(back, width), width);
+        let mut values: Vec<f64> = squares.iter().map(|&s| s.max(0.0).sqrt()).collect();
+        let floor = NEGLIGIBLE * values[0];
+        values.iter_mut().filter(|s| **s < floor).for_each(|s| *s = 0.0);
+        let left = product(basis, &rotation, width, width);
+        let mut right = product(back, &rotation, width, width);
+        for row in right.chunks_exact_mut(width) {
+            for (v, &s) in row.iter_mut().zip(&values) {
+                *v *= if s > 0.0 { 1.0 / s } else { 0.0 };
             }
         }
-        product(x, &matrix, width, kept).into_iter().map(T::from_f64).collect()
-    };
-    let left = select(&basis, &|_| 1.0);
-    let right = select(&back, &|k| 1.0 / values[k]);
-    (T::from_f64(values[..kept].iter().sum()), Leading { left, right, rank: kept })
+        Self { values, left, right, width }
+    }
+
+    /// The largest `|A v - s u|` of the first `rank`, relative to the largest value; `ahead` is `A v`.
+    fn residual(&self, ahead: &[f64], rank: usize) -> f64 {
+        let mut squares = vec![0.0; rank];
+        for (next, left) in ahead.chunks_exact(self.width).zip(self.left.chunks_exact(self.width)) {
+            for k in 0..rank {
+                squares[k] += (next[k] - self.values[k] * left[k]).powi(2);
+            }
+        }
+        let largest = squares.into_iter().fold(0.0, f64::max).sqrt();
+        if self.values[0] > 0.0 { largest / self.values[0] } else { 0.0 }
+    }
 }
 
 /// Gradient of the sum for the weights: `da_ij = g sum_k u_ik v_jk` at the stored entries.

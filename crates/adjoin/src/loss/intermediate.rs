@@ -85,7 +85,7 @@ impl TrainingPairs {
         // log(1 - p), with p kept below 1.
         let log_rest = (log_p.clone().clamp_max(-MARGIN).exp().neg() + 1.0).log();
         let total = log_p * weights(true, positives) + log_rest * weights(false, negatives);
-        Ok(total.sum().neg())
+        Ok(super::total(total).neg())
     }
 }
 

@@ -90,5 +90,5 @@ pub fn reinforce(scores: &EdgeScores, nodes: &[u32], advantages: &[f64]) -> Resu
     let options = (&log_scores.device(), log_scores.dtype());
     let factors = Tensor::<1>::from_data(TensorData::new(factors, [pairs.rows()]), options);
     let chances = ops::segment_mean(pairs, &log_scores.clone().exp())?;
-    Ok((chances * factors).sum())
+    Ok(super::total(chances * factors))
 }

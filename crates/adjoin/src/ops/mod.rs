@@ -27,7 +27,7 @@ mod take;
 mod weighted_edgeconv;
 
 pub use crate::{
-    kernels::{pairs::Similarity, random::PairNoise, selector::Step},
+    kernels::{nuclear::Convergence, pairs::Similarity, random::PairNoise, selector::Step},
     topology::ABSENT,
 };
 pub use attention::{Attention, attention};

@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     kernels::{
         Real,
-        nuclear::{self as kernel, Leading},
+        nuclear::{self as kernel, Convergence, Leading},
         random::Key,
     },
     topology::Csr,
@@ -15,7 +15,7 @@ use burn::tensor::{Shape, Tensor};
 struct Nuclear {
     topology: Csr,
     rank: usize,
-    iterations: usize,
+    convergence: Convergence,
     key: Key,
 }
 
@@ -24,7 +24,7 @@ impl Op<1> for Nuclear {
 
     fn forward<T: Real>(&self, [weights]: [&[T]; 1]) -> (Vec<T>, Shape, Leading<T>) {
         let (sum, leading) =
-            kernel::forward(&self.topology, weights, self.rank, self.iterations, self.key);
+            kernel::forward(&self.topology, weights, self.rank, self.convergence, self.key);
         (vec![sum], Shape::new([1]), leading)
     }
 
@@ -43,9 +43,9 @@ impl Op<1> for Nuclear {
 /// Sum of the `rank` largest singular values of the sparse matrix with these weights: with `rank`
 /// at the smaller side of the matrix its nuclear norm, a convex stand-in for its rank.
 ///
-/// Found by randomised subspace iteration: start vectors from `key`, then `iterations` products
-/// with the matrix and its transpose (4 are enough when the singular values fall off; the error
-/// shrinks with every one). The matrix is never densified. The gradient is `sum_k u_ik v_jk` with
+/// Found by randomised subspace iteration: start vectors from `key`, then products with the matrix and its
+/// transpose until the singular vectors are as right as `convergence` says; a few are enough when the singular
+/// values fall off, flat spectra take many. The matrix is never densified. The gradient is `sum_k u_ik v_jk` with
 /// the singular vectors u and v, at the stored edges only; singular values below 1e-7 of the
 /// largest count as 0 and pass no gradient on.
 ///
@@ -58,7 +58,7 @@ pub fn nuclear(
     topology: &Csr,
     weights: &Tensor<1>,
     rank: usize,
-    iterations: usize,
+    convergence: Convergence,
     key: Key,
 ) -> Result<Tensor<1>> {
     if weights.dims() != [topology.edges()] {
@@ -67,6 +67,6 @@ pub fn nuclear(
     if rank == 0 {
         return Err(Error::Setting { name: "rank", value: "0".into(), expected: "at least 1" });
     }
-    let op = Nuclear { topology: topology.clone(), rank, iterations, key };
+    let op = Nuclear { topology: topology.clone(), rank, convergence, key };
     apply("nuclear", op, [weights.into()])
 }

@@ -119,7 +119,8 @@ proptest! {
             let (v, u) = (s.vector(c), s.vector(d));
             Ok(ops::edgeconv(&graph, &x, &z, &v, &u, 0.2, 1e-5)?.0)
         })?;
-        run("nuclear", || ops::nuclear(&graph, &w, d, 2, Key::new(1)))?;
+        let stop = ops::Convergence { tolerance: 1e-6, most: 2 };
+        run("nuclear", || ops::nuclear(&graph, &w, d, stop, Key::new(1)))?;
         run("dropout", || ops::dropout(&x, 0.3 * d as f64, Pass::train(1, 1)))?;
         run("relu_dropout", || ops::relu_dropout(&x, 0.3 * d as f64, Pass::train(1, 1)))?;
         run("take", || ops::take(&w, vec![a as u32, ops::ABSENT, 0], 1.0))?;

@@ -35,7 +35,8 @@ fn leading_singular_values() {
         let topology = file.csr("low_rank.", 8);
         for rank in 1..=3 {
             let (case, weights) = (format!("low_rank.{rank}."), file.leaf("low_rank.weights"));
-            let loss = ops::nuclear(&topology, &weights, rank, 100, Key::new(3)).unwrap();
+            let stop = ops::Convergence { tolerance: 1e-12, most: 100 };
+            let loss = ops::nuclear(&topology, &weights, rank, stop, Key::new(3)).unwrap();
             file.check(&format!("{case}out"), &loss);
             file.check_grads(&case, &loss.backward(), &[("weights", &weights)]);
             // The loss itself takes a few steps only.
