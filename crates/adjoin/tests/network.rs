@@ -3,7 +3,7 @@
 mod common;
 
 use adjoin::{
-    Adjacency, DggConfig, Error, Features, Pass, Result,
+    Adjacency, DggConfig, Error, Features, Normalisation, Pass, Result,
     conv::{
         BACKBONES, Backbone, BackboneConfig, Conv, GatConfig, GcnConfig, GcnIIConfig, SageConfig,
     },
@@ -117,6 +117,34 @@ fn maps_without_edges_are_applied_as_they_are_or_refused() {
     for (name, network) in networks() {
         let takes = network.run(&x, &hidden, pass()).is_ok();
         assert_eq!(takes, ["gcn", "sage"].contains(&name), "{name}");
+    }
+}
+
+/// Layer l of GCNII counts from 1: `b = ln(lambda / l + 1)`.
+#[test]
+fn gcnii_weighs_its_matrices_by_the_number_of_the_layer() {
+    let (lambda, alpha) = (0.7, 0.2);
+    let config = BackboneConfig {
+        layers: 4,
+        hidden: 6,
+        lambda,
+        alpha,
+        ..BackboneConfig::named("gcnii").unwrap()
+    };
+    let network = config.with_widths(WIDTH, 3).init(adjoin::Key::new(3), &device()).unwrap();
+    let Backbone::Gcnii(layers) = &network else { panic!("GCNII") };
+    let graph = weighted(2);
+    let propagation = graph.prepare(Normalisation::Symmetric, true).unwrap();
+    let pass = Pass::evaluate();
+    let mut state = network.begin(&features(), &pass).unwrap();
+    for (at, layer) in layers.layers.iter().enumerate() {
+        let h = state.features().unwrap().to_dense().unwrap();
+        let initial = state.first().unwrap().clone();
+        let joined = propagation.aggregate(&h).unwrap() * (1.0 - alpha) + initial * alpha;
+        let beta = (lambda / (at + 1) as f64 + 1.0).ln();
+        let expected = joined.clone().matmul(layer.weight.val()) * beta + joined * (1.0 - beta);
+        state = network.layer(at, state, &graph, &pass).unwrap();
+        assert_close(&values(&state.output().unwrap()), &values(&expected), 1e-5);
     }
 }
 
