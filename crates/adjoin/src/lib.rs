@@ -45,12 +45,12 @@
 //! | [`kernels`] | plain-slice CPU kernels, forward and backward side by side |
 //! | [`ops`] | the kernels as differentiable Burn operations |
 //! | [`graph`] | [`Adjacency`] (topology + weights), [`Features`], [`GraphInput`] |
-//! | [`nn`] | the trait [`GraphLearner`], linear maps, the node encoder |
+//! | [`nn`] | what the parts share: the traits [`GraphLearner`] and [`nn::Network`], linear maps, the node encoder |
 //! | [`conv`] | GCN, GraphSAGE, GAT, GCNII, EdgeConv behind one trait, and networks of them |
 //! | [`loss`] | losses on learned graphs: intermediate, REINFORCE, low rank, sparsity; consistency over draws |
 //! | [`dgg`] | scorer, samples, degree estimator, selector, and [`Dgg`] that joins them |
-//! | [`nets`] | DGCNN and ResGCN, attention between agents, recurrent units |
-//! | [`learner`] | simpler learners: the graph as it is, k nearest, DropEdge, DGM |
+//! | [`learner`] | other learners (the graph as it is, k nearest, PageRank, DropEdge, DGM) and the table of all |
+//! | [`nets`] | DGCNN and ResGCN, DAG-Net, attention between agents, recurrent units |
 //!
 //! # Three habits
 //!

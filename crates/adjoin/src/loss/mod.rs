@@ -1,4 +1,4 @@
-//! Losses on learned graphs and on what networks make of them.
+//! Losses on learned graphs and on the output of networks.
 
 mod consistency;
 mod intermediate;

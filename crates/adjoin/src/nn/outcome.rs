@@ -32,7 +32,7 @@ pub enum Reading {
     Bound,
 }
 
-/// What a learner and a network make of one pass.
+/// The result of one pass.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The runs of the network, at least one.
