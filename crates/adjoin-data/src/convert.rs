@@ -78,7 +78,9 @@ pub fn write_npz(dataset: &NodeDataset, path: &Path, existing: Existing) -> Resu
     let mut archive = NpzWriter::default();
     let packed = fill(&mut archive, dataset).and_then(|()| archive.finish());
     let bytes = packed.map_err(|error| Error::io("pack", path, error))?;
-    files::write(path, &bytes).map_err(|error| Error::io("write", path, error))
+    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let written = folder.and_then(|()| files::write(path, &bytes));
+    written.map_err(|error| Error::io("write", path, error))
 }
 
 fn check_target(target: &Path, existing: Existing) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 /// From the lowest to the highest; those of one line do not know each other.
-const LAYERS: [&[&str]; 9] = [
+const LAYERS: [&[&str]; 10] = [
     &["error"],
     &["topology"],
     &["kernels"],
@@ -13,6 +13,7 @@ const LAYERS: [&[&str]; 9] = [
     &["nn"],
     &["conv", "loss", "dgg"],
     &["learner"],
+    &["nets"],
 ];
 
 fn rank(module: &str) -> Option<usize> {

@@ -131,7 +131,17 @@ impl<L: GraphLearner> Terms<'_, L> {
     fn intermediate(&self, graph: &LearnedGraph) -> Result<Option<Tensor<1>>> {
         let prepared = Prepared::default();
         let input = self.data.input(&prepared);
-        let pairs: &TrainingPairs = self.labels.pairs(self.data.batch.nodes())?;
+        let nodes = self.data.batch.nodes();
+        let within;
+        let pairs: &TrainingPairs = match self.learner.scored_pairs(graph) {
+            None => self.labels.pairs(nodes)?,
+            // Scores that depend on the other candidates exist for candidates only.
+            some => {
+                let labels = (self.labels.nodes(), self.labels.classes());
+                within = TrainingPairs::new(nodes, labels.0, labels.1, some)?;
+                &within
+            }
+        };
         match self.learner.pair_scores(graph, pairs.pairs(), &input)? {
             Some(scores) => Ok(Some(pairs.loss(&scores)?)),
             None => Ok(None),
