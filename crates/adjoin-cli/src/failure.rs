@@ -69,17 +69,11 @@ impl From<adjoin_data::Error> for Failure {
 }
 
 /// Writes to standard output.
-///
-/// # Errors
-/// If it cannot be written to.
 pub fn print(text: impl Display) -> Done {
     print_bytes(text.to_string().as_bytes())
 }
 
 /// Writes bytes to standard output.
-///
-/// # Errors
-/// If it cannot be written to.
 pub fn print_bytes(bytes: &[u8]) -> Done {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {

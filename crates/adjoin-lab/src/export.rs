@@ -53,9 +53,6 @@ pub fn graph_graphml(graph: &GraphRecord) -> String {
 
 /// The learned graph as NumPy arrays that `scipy.sparse.load_npz` reads, with `predicted` and `degrees`
 /// beside them.
-///
-/// # Errors
-/// If the archive cannot be packed.
 pub fn graph_npz(graph: &GraphRecord) -> Result<Vec<u8>> {
     let nodes = graph.predicted.len();
     let edges = graph.learned_indices.len();
@@ -139,48 +136,4 @@ fn xml(text: &str) -> String {
         }
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn graph() -> GraphRecord {
-        GraphRecord {
-            node_ids: vec!["a,b".into(), "<c>".into()],
-            class_names: vec!["x".into(), "y".into()],
-            labels: vec![Some(1), None],
-            predicted: vec![1, 0],
-            part: vec![0, 0],
-            input_pointers: vec![0, 0, 0],
-            input_indices: vec![],
-            input_weights: vec![],
-            learned_pointers: vec![0, 1, 2],
-            learned_indices: vec![1, 0],
-            learned_weights: vec![0.5, 0.25],
-            degrees: vec![1.5, 2.0],
-        }
-    }
-
-    #[test]
-    fn text_formats_escape_names() {
-        let csv = graph_csv(&graph());
-        assert_eq!(csv, "source,target,weight\n\"a,b\",<c>,0.5\n<c>,\"a,b\",0.25\n");
-        let xml = graph_graphml(&graph());
-        assert!(xml.contains("<node id=\"&lt;c&gt;\"><data key=\"predicted\">x</data>"), "{xml}");
-        assert!(xml.contains("<data key=\"label\">y</data>"), "{xml}");
-    }
-
-    #[test]
-    fn the_archive_holds_the_arrays_that_scipy_wants() {
-        let bytes = graph_npz(&graph()).unwrap();
-        let names = ["format", "shape", "indptr", "indices", "data", "predicted", "degrees"];
-        let text = String::from_utf8_lossy(&bytes);
-        assert!(names.iter().all(|name| text.contains(&format!("{name}.npy"))));
-    }
-
-    #[test]
-    fn ids_of_any_characters_make_valid_xml() {
-        assert_eq!(xml("a<\"b\"\n&\u{1}"), "a&lt;&quot;b&quot;&#10;&amp;\u{fffd}");
-    }
 }

@@ -9,9 +9,6 @@ use std::{
 };
 
 /// Writes a file whole or not at all.
-///
-/// # Errors
-/// What the system says, with the path.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     adjoin_data::files::write(path, bytes).map_err(Error::file(path))
 }
@@ -56,31 +53,5 @@ pub(crate) fn remove_leftovers(folder: &Path) {
     for entry in entries.filter(|e| is_temporary(&e.file_name().to_string_lossy())) {
         // What cannot be removed does no harm.
         let _ = fs::remove_file(entry.path());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_are_replaced_only_when_asked() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.txt");
-        write_new(&path, b"one", false).unwrap();
-        assert!(matches!(write_new(&path, b"two", false), Err(Error::Exists { .. })));
-        assert_eq!(fs::read(&path).unwrap(), b"one");
-        write_new(&path, b"two", true).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
-        assert!(write_new(folder.path(), b"x", true).is_err());
-    }
-
-    #[test]
-    fn a_missing_folder_is_seen_before_the_work() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(check_new(&folder.path().join("a.md"), false).is_ok());
-        let wrong = check_new(&folder.path().join("no/a.md"), true).unwrap_err().to_string();
-        assert!(wrong.contains("folder is not there"), "{wrong}");
     }
 }

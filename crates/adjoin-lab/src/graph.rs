@@ -163,25 +163,3 @@ fn counts(pointers: &[u32], indices: &[u32]) -> Vec<f32> {
         .map(|i| row(pointers, i).filter(|&e| indices[e] as usize != i).count() as f32)
         .collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn close(a: f64, b: f64) {
-        assert!((a - b).abs() < 1e-10 * b.abs().max(1.0), "{a} is not {b}");
-    }
-
-    #[test]
-    fn homophily_leaves_out_loops_and_unknown_labels() {
-        // 0 -> 0, 1, 2; 1 -> 2, 3; 3 is unlabelled
-        let (pointers, indices) = ([0, 3, 5, 5, 5], [0, 1, 2, 2, 3]);
-        let labels = [Some(7), Some(7), Some(8), None];
-        close(homophily(&pointers, &indices, None, &labels).unwrap(), 1.0 / 3.0);
-        let weights = [9.0, 0.5, 0.25, 0.25, 9.0];
-        close(homophily(&pointers, &indices, Some(&weights), &labels).unwrap(), 0.5);
-        assert_eq!(homophily(&[0, 1], &[0], None, &[Some(1)]), None);
-        assert_eq!(homophily(&[], &[], None, &[]), None);
-        assert_eq!(counts(&pointers, &indices), [2.0, 2.0, 0.0, 0.0]);
-    }
-}

@@ -72,22 +72,3 @@ impl FromIterator<f32> for Tally {
         tally
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn histograms_round_and_keep_everyone() {
-        let h = degree_histogram(&[0.0, 1.0, 1.0, 3.0], &[0.4, 0.6, 2.5, 3.4], 30);
-        assert_eq!((h.width, h.input, h.learned), (1, vec![1, 2, 0, 1, 0], vec![1, 1, 0, 2, 0]));
-
-        let mut hubs = vec![2.0; 999];
-        hubs.push(5000.0);
-        let h = degree_histogram(&hubs, &[39.0, f32::NAN], 10);
-        assert_eq!(h.width, 5, "reach 39 in ten bins");
-        assert_eq!((h.input[0], h.input.last()), (999, Some(&1)));
-        assert_eq!((h.learned[7], h.learned.iter().sum::<u32>()), (1, 1));
-        assert_eq!(degree_histogram(&[], &[], 0).input, [0, 0]);
-    }
-}

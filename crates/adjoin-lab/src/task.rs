@@ -3,17 +3,23 @@
 //! A [`Task`] says how data is read and taken apart, what a model is, how it is measured and what a page
 //! shows of it. Training, checkpoints, run folders, records, reports and the command work with any task.
 
+mod data;
+mod measure;
+mod model;
+
+pub use data::{Dataset, Items, Part, Purpose, Source, Test, Validation};
+pub(crate) use measure::or_nan;
+pub use measure::{Column, Degree, Measure, Metrics, Reference};
+pub use model::{Evaluation, Model, Step, Training};
+
 use crate::{
     Error, Result,
-    settings::{ChooseBy, Defaults, Layers, TrainConfig, from_toml},
+    settings::{Defaults, Layers, TrainConfig, from_toml},
 };
-use adjoin::{Key, Pass, loss::Baseline, nn::Progress};
-use burn::{
-    module::{Module, ParamId},
-    tensor::{Device, Tensor},
-};
-use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
-use std::{fmt::Debug, path::PathBuf};
+use adjoin::loss::Baseline;
+use burn::tensor::Device;
+use serde::{Serialize, de::DeserializeOwned};
+use std::fmt::Debug;
 
 /// One kind of problem.
 pub trait Task: Sized + Clone + Debug + PartialEq + Send + Sync + 'static {
@@ -56,9 +62,6 @@ pub trait Task: Sized + Clone + Debug + PartialEq + Send + Sync + 'static {
     fn learners() -> Vec<Named>;
 
     /// The configuration that the names of a network and a learner stand for.
-    ///
-    /// # Errors
-    /// If one of them is not known.
     fn start(backbone: &str, learner: &str) -> Result<Self::Config>;
 
     /// Reads data to train with.
@@ -79,15 +82,9 @@ pub trait Task: Sized + Clone + Debug + PartialEq + Send + Sync + 'static {
     }
 
     /// What a model takes from its training data.
-    ///
-    /// # Errors
-    /// If data and configuration do not fit.
     fn fit(config: &Self::Config, data: &Self::Data) -> Result<Self::Fitted>;
 
     /// The data as models see it.
-    ///
-    /// # Errors
-    /// If data and configuration do not fit.
     fn context(config: &Self::Config, data: &Self::Data, device: &Device) -> Result<Self::Context>;
 
     /// The training part.
@@ -97,15 +94,9 @@ pub trait Task: Sized + Clone + Debug + PartialEq + Send + Sync + 'static {
     fn training(config: &Self::Config, data: &Self::Data, device: &Device) -> Result<Self::Seen>;
 
     /// A held-out part; none if it is empty.
-    ///
-    /// # Errors
-    /// If it cannot be measured.
     fn held(config: &Self::Config, data: &Self::Data, part: Part) -> Result<Option<Self::Held>>;
 
     /// A fresh model; every seed is its own.
-    ///
-    /// # Errors
-    /// If a setting is out of range.
     fn model(
         config: &Self::Config,
         fitted: &Self::Fitted,
@@ -140,9 +131,6 @@ pub trait Task: Sized + Clone + Debug + PartialEq + Send + Sync + 'static {
     }
 
     /// What a page shows of a trained model.
-    ///
-    /// # Errors
-    /// If data and model do not fit.
     fn exhibit(
         config: &Self::Config,
         data: &Self::Data,
@@ -165,9 +153,6 @@ pub trait Task: Sized + Clone + Debug + PartialEq + Send + Sync + 'static {
     ) -> Result<String>;
 
     /// The configuration of a run of named network and learner, before files and settings.
-    ///
-    /// # Errors
-    /// If a name is not known.
     fn named(backbone: &str, learner: &str) -> Result<Layers<Self::Config>> {
         let defaults = Defaults::read(Self::NAME, Self::DEFAULTS)?;
         let start = Self::start(backbone, crate::settings::split_options(learner).0)?;
@@ -243,17 +228,11 @@ pub trait Settings:
     fn keep_learner(&mut self, of: &Self);
 
     /// Checks what can be checked without data.
-    ///
-    /// # Errors
-    /// Names the setting at fault.
     fn check(&self) -> Result<()> {
         self.train().check()
     }
 
     /// Reads a full configuration; defaults stand in for keys that the text leaves out.
-    ///
-    /// # Errors
-    /// If a key or a value is not known.
     fn read(place: &str, text: &str) -> Result<Self> {
         from_toml(place, text, &Self::default())
     }
@@ -265,232 +244,6 @@ pub trait Settings:
         config.train_mut().stopping_as(other.train());
         config
     }
-}
-
-/// Where data comes from, as a user says it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Source {
-    /// A known name, or a path.
-    pub name: String,
-    /// Where data is looked for first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data_dir: Option<PathBuf>,
-    /// The split, as it is written on the command line; none for the usual one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub split: Option<String>,
-    /// Whether the edges of a graph are left out.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub no_graph: bool,
-    /// Only so many training clouds of every class.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub subset: Option<usize>,
-}
-
-/// What other data is wanted for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// To compare predictions with what is known.
-    Compare,
-    /// To predict what is not.
-    Predict,
-}
-
-/// Data of a task.
-pub trait Dataset: Send + Sync {
-    /// Its name.
-    fn name(&self) -> &str;
-
-    /// Tells datasets apart by their content.
-    fn fingerprint(&self) -> String;
-
-    /// The name of its split; empty where there is only one.
-    fn split(&self) -> String;
-
-    /// Hash of the split; that of all data where it has no hash of its own.
-    fn split_hash(&self) -> String;
-
-    /// A known name or an absolute path, and the split that was taken: what finds the same data again.
-    fn source(&self, from: &Source) -> Source;
-
-    /// Sizes in one line.
-    fn heading(&self) -> String;
-}
-
-/// Training data of a task, in parts that make a step.
-pub trait Items: Send + Sync {
-    /// The steps of an epoch: numbers of items, in an order drawn from `key`, `size` at most in a step.
-    fn batches(&self, size: usize, key: Key) -> Vec<Vec<u32>>;
-}
-
-/// The part that chooses epochs and settings. None can be made of test data.
-pub struct Validation<T: Task>(T::Held);
-
-/// The part that gives the final number.
-pub struct Test<T: Task>(T::Held);
-
-impl<T: Task> Validation<T> {
-    /// The validation part of some data.
-    ///
-    /// # Errors
-    /// If it is empty or cannot be measured.
-    pub fn of(config: &T::Config, data: &T::Data) -> Result<Self> {
-        let held = T::held(config, data, Part::Validation)?;
-        Ok(Self(held.ok_or_else(|| no_part(data, "validation"))?))
-    }
-
-    /// What a model is evaluated on.
-    pub fn held(&self) -> &T::Held {
-        &self.0
-    }
-}
-
-impl<T: Task> Test<T> {
-    /// The test part of some data.
-    ///
-    /// # Errors
-    /// If it is empty or cannot be measured.
-    pub fn of(config: &T::Config, data: &T::Data) -> Result<Self> {
-        let held = T::held(config, data, Part::Test)?;
-        Ok(Self(held.ok_or_else(|| no_part(data, "test"))?))
-    }
-
-    /// What a model is evaluated on.
-    pub fn held(&self) -> &T::Held {
-        &self.0
-    }
-}
-
-fn no_part(data: &impl Dataset, part: &str) -> Error {
-    let what = format!("there is no {part} data to measure with");
-    Error::Config { place: data.name().into(), what }
-}
-
-/// A held-out part of the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Chooses epochs and settings.
-    Validation,
-    /// Gives the final number.
-    Test,
-}
-
-/// Learner and network of a task.
-pub trait Model<T: Task>: Module + Sync {
-    /// Works out what stays the same for some data. Called before anything else, and again when weights
-    /// were loaded.
-    ///
-    /// # Errors
-    /// If data and model do not fit.
-    fn bind(self, _context: &T::Context) -> Result<Self> {
-        Ok(self)
-    }
-
-    /// Takes over what a teacher knows; `seen` is told of the epochs this takes, and of how many.
-    ///
-    /// # Errors
-    /// If data and teacher do not fit.
-    fn taught_by(
-        self,
-        _teacher: &Self,
-        _context: &T::Context,
-        _config: &T::Config,
-        _seed: u64,
-        _seen: &dyn Fn(usize, usize),
-    ) -> Result<Self> {
-        Ok(self)
-    }
-
-    /// Told before every epoch of training: whether the learner takes part.
-    fn begin_epoch(&mut self, _at: Progress, _learner_joined: bool) {}
-
-    /// The loss of a step on some items.
-    ///
-    /// # Errors
-    /// If data and model do not fit.
-    fn loss(&self, data: Training<'_, T>, pass: Pass, rewards: &mut Baseline) -> Result<Step>;
-
-    /// How well it does on held-out data; call it on a model without autodiff.
-    ///
-    /// # Errors
-    /// If data and model do not fit.
-    fn evaluate(&self, context: &T::Context, held: &T::Held, seed: u64) -> Result<Evaluation<T>>;
-
-    /// The parameters that train at the learner's rate.
-    fn learner_parameters(&self) -> Vec<ParamId>;
-
-    /// Rates of network and learner in a step before warm-up and schedule; none for a part that rests.
-    fn rates(&self, config: &T::Config, _at: Progress) -> [Option<f64>; 2] {
-        [Some(config.train().rate), Some(config.train().learner_rate)]
-    }
-
-    /// Parts of the paths of the parameters that have a weight decay of their own.
-    fn first_parameters(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-}
-
-/// What a step of training looks at.
-pub struct Training<'a, T: Task> {
-    /// Network, learner and training.
-    pub config: &'a T::Config,
-    /// The data as models see it.
-    pub context: &'a T::Context,
-    /// The training part.
-    pub seen: &'a T::Seen,
-    /// The items of the step.
-    pub batch: &'a [u32],
-    /// Where training stands.
-    pub at: Progress,
-    /// The seed of the run.
-    pub seed: u64,
-}
-
-/// What a step gives.
-pub struct Step {
-    /// `[1]`.
-    pub loss: Tensor<1>,
-    /// The measure of the task on the items, where a step tells it.
-    pub measure: Option<f64>,
-}
-
-/// What is seen of a model on held-out data.
-#[derive(Clone, Debug)]
-pub struct Evaluation<T: Task> {
-    /// How well it does.
-    pub metrics: T::Metrics,
-    /// The measure on training data, where the same pass tells it.
-    pub train: Option<f64>,
-    /// Neighbours of the nodes, layer by layer; empty where none are learned.
-    pub degrees: Vec<Degree>,
-}
-
-/// How many neighbours nodes have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Degree {
-    /// Their mean number.
-    pub mean: f64,
-    /// Its standard deviation over the nodes.
-    pub std: f64,
-}
-
-impl Degree {
-    /// Of a list of degrees.
-    pub fn of(values: &[f64]) -> Self {
-        let count = values.len().max(1) as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count;
-        Self { mean, std: variance.sqrt() }
-    }
-}
-
-/// A prediction without training.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound(serialize = "", deserialize = ""))]
-pub struct Reference<T: Task> {
-    /// What it is.
-    pub name: String,
-    /// How well it does on test data.
-    pub test: T::Metrics,
 }
 
 /// Which predictions are wanted.
@@ -516,95 +269,6 @@ impl Predictions {
         match self.samples {
             Some(_) => Err(Error::not_for("--samples", "trajectories")),
             None => Ok(()),
-        }
-    }
-}
-
-/// How a number is measured and written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measure {
-    /// Its unit.
-    pub unit: &'static str,
-    /// The unit of differences.
-    pub points: &'static str,
-    /// Numbers as written over numbers in records.
-    pub factor: f64,
-    /// Digits after the point.
-    pub digits: usize,
-    /// Whether less is better.
-    pub lower: bool,
-    /// The least stretch of an axis, as written.
-    pub least_span: f64,
-}
-
-impl Measure {
-    /// Shares of right answers, in per cent.
-    pub const PERCENT: Self = Self {
-        unit: "%",
-        points: "points",
-        factor: 100.0,
-        digits: 1,
-        lower: false,
-        least_span: 0.5,
-    };
-    /// Distances in metres.
-    pub const METRES: Self =
-        Self { unit: "m", points: "m", factor: 1.0, digits: 3, lower: true, least_span: 0.005 };
-    /// A loss.
-    pub const LOSS: Self =
-        Self { unit: "", points: "", factor: 1.0, digits: 3, lower: true, least_span: 0.01 };
-
-    /// A number as written, `81.5` or `0.312`.
-    pub fn number(&self, value: f64) -> String {
-        format!("{:.*}", self.digits, self.factor * value)
-    }
-}
-
-/// A number of the metrics.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Column {
-    /// Its name in records, curves and JSON.
-    pub key: &'static str,
-    /// Its name in tables.
-    pub title: &'static str,
-    /// How it is written.
-    pub measure: Measure,
-}
-
-/// Reads a number of the metrics. One that is none, such as the loss of a prediction without training, is null in
-/// JSON.
-pub(crate) fn or_nan<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<f64, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
-}
-
-/// How well a model does: tables, curves, TensorBoard, checkpoints and JSON are made from its columns. The
-/// first is what runs are compared by.
-pub trait Metrics:
-    Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
-{
-    /// The numbers, in the order of [`values`](Self::values).
-    const COLUMNS: &'static [Column];
-
-    /// The numbers.
-    fn values(&self) -> Vec<f64>;
-
-    /// Metrics from their numbers; what is missing is NaN.
-    fn from_values(values: &[f64]) -> Self;
-
-    /// The loss on the same data.
-    fn loss(&self) -> f64;
-
-    /// What runs are compared by.
-    fn value(&self) -> f64 {
-        self.values()[0]
-    }
-
-    /// What the choice of the epoch minimises, the first number first.
-    fn criterion(&self, by: ChooseBy) -> [f64; 2] {
-        let sign = if Self::COLUMNS[0].measure.lower { 1.0 } else { -1.0 };
-        match by {
-            ChooseBy::Measure => [sign * self.value(), self.loss()],
-            ChooseBy::Loss => [self.loss(), 0.0],
         }
     }
 }

@@ -58,9 +58,6 @@ pub enum ReportError {
 /// A task that a page can be written on.
 pub trait Reportable: Task {
     /// What its page has that those of other tasks have not.
-    ///
-    /// # Errors
-    /// If an exhibit is damaged.
     fn section(runs: &[Run<Self>], groups: &[Group]) -> Result<Section, ReportError>;
 }
 
@@ -161,6 +158,3 @@ pub(crate) fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
     }
     out + rest
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,7 +2,10 @@
 
 use crate::{
     Error, Result, files,
-    run::{Experiment, Observer, RECORD, RunRecord, Teachers, kept, read_json, write_json},
+    run::{
+        Experiment, Observer, RECORD, RunRecord, Teachers, read_json, refuse_unused, with_settings,
+        write_json,
+    },
     settings::Layers,
     task::{Dataset, Settings, Task},
 };
@@ -72,29 +75,13 @@ impl Options {
         Ok(())
     }
 
-    /// Configurations with the settings on top; refuses settings that are for none of them before hours are
-    /// spent without them.
+    /// Configurations with the settings on top; refuses settings that are for none of them.
     pub(super) fn on_top<C: Settings>(&self, all: Vec<Layers<C>>) -> Result<Vec<Layers<C>>> {
         let mut used = vec![false; self.settings.len()];
-        let mut done = Vec::new();
-        for mut layers in all {
-            for (setting, used) in self.settings.iter().zip(&mut used) {
-                let (next, replaced) = kept(&layers, layers.set(setting)?);
-                *used |= !replaced;
-                layers = next;
-            }
-            layers.config.check()?;
-            done.push(layers);
-        }
-        match used.iter().position(|used| !used) {
-            None => Ok(done),
-            Some(at) => Err(Error::Config {
-                place: format!("--set {}", self.settings[at]),
-                what: "is a setting of a network or a learner that is not run: name it with \
-                       --backbones or --learners"
-                    .into(),
-            }),
-        }
+        let set = |layers| with_settings(layers, &self.settings, &mut used);
+        let done = all.into_iter().map(set).collect::<Result<Vec<_>>>()?;
+        refuse_unused(&self.settings, &used, "--backbones or --learners")?;
+        Ok(done)
     }
 
     /// The folder of a cell, made if it is not there; none if nothing is kept.

@@ -324,9 +324,6 @@ fn both_names(path: &Path) -> (PathBuf, PathBuf) {
 }
 
 /// The task of a run, finished or not.
-///
-/// # Errors
-/// If there is no such run.
 pub fn task(path: &Path) -> Result<String> {
     let (target, work) = both_names(path);
     let folder = if work.join(PLAN).is_file() { work } else { target };
@@ -344,9 +341,6 @@ pub fn records<T: Task>(folder: &Path) -> Result<Vec<RunRecord<T>>> {
 }
 
 /// The record of a folder that holds one run.
-///
-/// # Errors
-/// If there is none, or several.
 pub fn record<T: Task>(folder: &Path) -> Result<RunRecord<T>> {
     open_single::<T>(folder)?;
     read_record::<T>(folder)

@@ -116,27 +116,15 @@ impl Request<'_> {
                 let below = if whole { Layers::built_in() } else { layers.clone() };
                 layers = kept(&layers, below.text(place, text)?).0;
             }
-            for (setting, used) in self.settings.iter().zip(&mut used) {
-                let (next, replaced) = kept(&layers, layers.set(setting)?);
-                *used |= !replaced;
-                layers = next;
-            }
-            layers.config.check()?;
+            layers = with_settings(layers, self.settings, &mut used)?;
             if configs.iter().any(|(known, _)| *known == name) {
                 let what = format!("{name} is named twice");
                 return Err(Error::Config { place: "--learner".into(), what });
             }
             configs.push((name, layers));
         }
-        match used.iter().position(|used| !used) {
-            None => Ok(configs),
-            Some(at) => Err(Error::Config {
-                place: format!("--set {}", self.settings[at]),
-                what: "is a setting of a network or a learner that is not run: name it with \
-                       --backbone or --learner"
-                    .into(),
-            }),
-        }
+        refuse_unused(self.settings, &used, "--backbone or --learner")?;
+        Ok(configs)
     }
 
     /// Names and defaults, or recipes, before file and settings.
@@ -176,8 +164,37 @@ pub fn recipe_layers<T: Task>(name: &str) -> Result<Layers<T::Config>> {
     Layers::built_in().text(&format!("recipe {name}"), found.text)
 }
 
+/// A configuration with `key=value` settings on top, checked. Settings of another network or learner leave it as
+/// it is; `used` marks the others.
+pub(crate) fn with_settings<C: Settings>(
+    mut layers: Layers<C>,
+    settings: &[String],
+    used: &mut [bool],
+) -> Result<Layers<C>> {
+    for (setting, used) in settings.iter().zip(used) {
+        let (next, replaced) = kept(&layers, layers.set(setting)?);
+        *used |= !replaced;
+        layers = next;
+    }
+    layers.config.check()?;
+    Ok(layers)
+}
+
+/// Refuses a setting that no configuration used, before hours are spent without it.
+pub(crate) fn refuse_unused(settings: &[String], used: &[bool], options: &str) -> Result<()> {
+    match settings.iter().zip(used).find(|(_, used)| !**used) {
+        None => Ok(()),
+        Some((setting, _)) => Err(Error::Config {
+            place: format!("--set {setting}"),
+            what: format!(
+                "is a setting of a network or a learner that is not run: name it with {options}"
+            ),
+        }),
+    }
+}
+
 /// A layer may set up the network and the learner but not replace them; says whether it tried to.
-pub(crate) fn kept<C: Settings>(before: &Layers<C>, after: Layers<C>) -> (Layers<C>, bool) {
+fn kept<C: Settings>(before: &Layers<C>, after: Layers<C>) -> (Layers<C>, bool) {
     let (was, mut config) = (&before.config, after.config.clone());
     let [learner, backbone] =
         [config.learner() != was.learner(), config.backbone() != was.backbone()];

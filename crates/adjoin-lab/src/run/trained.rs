@@ -54,9 +54,6 @@ impl<T: Task> Trained<T> {
     }
 
     /// The seed with the best validation result.
-    ///
-    /// # Errors
-    /// If the run has none.
     pub fn best_seed(&self) -> Result<u64> {
         let criterion = |metrics: &T::Metrics| metrics.criterion(Default::default())[0];
         let order = |a: &f64, b: &f64| a.total_cmp(b);
@@ -94,9 +91,6 @@ impl<T: Task> Trained<T> {
     }
 
     /// Predictions of a seed as CSV.
-    ///
-    /// # Errors
-    /// As [`model`](Self::model).
     pub fn predictions(&self, seed: u64, wanted: &Predictions) -> Result<String> {
         let model = self.model(seed)?;
         T::predictions(&self.config, &self.data, &self.context, &model, seed, wanted)

@@ -45,9 +45,6 @@ pub struct Defaults {
 
 impl Defaults {
     /// Reads the file of a task.
-    ///
-    /// # Errors
-    /// If it is not such a file.
     pub fn read(task: &str, text: &str) -> Result<Self> {
         let place = format!("defaults/{task}.toml");
         let read = toml::from_str::<Self>(text);
@@ -126,42 +123,4 @@ impl Defaults {
 pub(crate) fn split_options(learner: &str) -> (&str, Vec<&str>) {
     let mut words = learner.split('+');
     (words.next().unwrap_or_default(), words.collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::TrainConfig;
-
-    const TEXT: &str = r#"
-        [base]
-        epochs = 10
-        [backbones.gat]
-        about = "attention"
-        rate = 0.5
-        [learners.dgg]
-        rate = 0.1
-        [learners.dgg.with.gat]
-        momentum = 0.25
-        [learners.star]
-        extends = "dgg"
-        ema = 0.9
-        [options.long]
-        epochs = 99
-    "#;
-
-    #[test]
-    fn parts_follow_their_order_and_say_where_they_are_from() {
-        let defaults = Defaults::read("node", TEXT).unwrap();
-        let layers =
-            |backbone, learner| defaults.layers(TrainConfig::default(), backbone, learner).unwrap();
-        assert_eq!(layers("gcn", "none").config.epochs, 10);
-        let star = layers("gat", "star+long");
-        let TrainConfig { epochs, rate, momentum, ema, .. } = star.config;
-        assert_eq!((epochs, rate, momentum, ema), (99, 0.1, 0.25, 0.9));
-        assert_eq!(star.origins.of("rate"), "defaults/node.toml: learners.dgg");
-        assert_eq!(star.origins.of("epochs"), "defaults/node.toml: options.long");
-        let wrong = defaults.layers(TrainConfig::default(), "gcn", "dgg+magic").unwrap_err();
-        assert!(wrong.to_string().contains("long"), "{wrong}");
-    }
 }

@@ -36,18 +36,12 @@ impl<C: Serialize + DeserializeOwned + Clone + Default> Layers<C> {
     }
 
     /// The values of a table on top.
-    ///
-    /// # Errors
-    /// If a key or a value is not known.
     pub fn table(&self, origin: &str, table: &toml::Table) -> Result<Self> {
         let config = overlaid(&self.config, origin, table.clone())?;
         Ok(self.joined(origin, config, leaves(table).into_keys()))
     }
 
     /// The values of a text on top; errors name its lines.
-    ///
-    /// # Errors
-    /// If a key or a value is not known.
     pub fn text(&self, origin: &str, text: &str) -> Result<Self> {
         let config = from_toml(origin, text, &self.config)?;
         let table: toml::Table = text.parse().unwrap_or_default();
@@ -55,9 +49,6 @@ impl<C: Serialize + DeserializeOwned + Clone + Default> Layers<C> {
     }
 
     /// One `key=value` on top.
-    ///
-    /// # Errors
-    /// If the key or the value is not known.
     pub fn set(&self, setting: &str) -> Result<Self> {
         let origin = format!("--set {setting}");
         let table = parse_setting(setting)?;
@@ -133,29 +124,5 @@ fn write_table(out: &mut String, place: &str, table: &toml::Table, origins: &Ori
         if let toml::Value::Table(inner) = value {
             write_table(out, &below(key), inner, origins);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::TrainConfig;
-
-    #[test]
-    fn every_value_knows_the_last_layer_that_set_it() {
-        let layers = Layers::<TrainConfig>::built_in();
-        let layers = layers.text("mine.toml", "epochs = 5\nrate = 0.01\n").unwrap();
-        let layers = layers.set("schedule.step.at=3").unwrap_err();
-        assert!(layers.to_string().contains("by"), "{layers}");
-        let layers = Layers::<TrainConfig>::built_in().text("mine.toml", "epochs = 5\n").unwrap();
-        let layers = layers.set("rate=0.5").unwrap().set("schedule.cosine=0.1").unwrap();
-        assert_eq!(layers.origins.of("epochs"), "mine.toml");
-        assert_eq!(layers.origins.of("rate"), "--set");
-        assert_eq!(layers.origins.of("schedule.cosine"), "--set");
-        assert_eq!(layers.origins.of("patience"), "built in");
-        let text = layers.annotated();
-        assert!(text.contains("[schedule]\ncosine = 0.1"), "{text}");
-        let again: TrainConfig = toml::from_str(&text).unwrap();
-        assert_eq!(again, layers.config);
     }
 }

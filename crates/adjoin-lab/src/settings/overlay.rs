@@ -34,9 +34,6 @@ fn line_of(text: &str, key: &str) -> Option<usize> {
 }
 
 /// A `key=value` as a table with one leaf, e.g. `train.epochs=100`.
-///
-/// # Errors
-/// If it does not look like that.
 pub(super) fn parse_setting(setting: &str) -> Result<toml::Table> {
     let Some((key, value)) = setting.split_once('=') else {
         let what = "a setting looks like key=value, e.g. train.epochs=100".into();
@@ -58,9 +55,6 @@ pub(super) fn parse_setting(setting: &str) -> Result<toml::Table> {
 }
 
 /// The configuration with one `key=value` on top.
-///
-/// # Errors
-/// As [`from_toml`].
 pub fn with_setting<C: Serialize + DeserializeOwned>(base: &C, setting: &str) -> Result<C> {
     overlaid(base, &format!("--set {setting}"), parse_setting(setting)?)
 }
@@ -71,9 +65,6 @@ pub fn to_toml(config: &impl Serialize) -> String {
 }
 
 /// A configuration with a table on top.
-///
-/// # Errors
-/// As [`from_toml`].
 pub(super) fn overlaid<C: Serialize + DeserializeOwned>(
     config: &C,
     place: &str,
@@ -130,42 +121,5 @@ fn inside(key: &str, value: &toml::Value, name: &str) -> Option<String> {
             let mut parts = table.iter();
             parts.find_map(|(next, value)| inside(&format!("{key}.{next}"), value, name))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::{Schedule, TrainConfig};
-
-    #[test]
-    fn settings_override_files_and_files_override_defaults() {
-        let text = "epochs = 7\nrate = 0.5\nschedule = { step = { at = 3, by = 0.5 } }\n";
-        let config = from_toml("x.toml", text, &TrainConfig::default()).unwrap();
-        let config = with_setting(&config, "rate=0.25").unwrap();
-        let config = with_setting(&config, "schedule.step.at=4").unwrap();
-        assert_eq!((config.epochs, config.rate), (7, 0.25));
-        assert_eq!(config.schedule, Schedule::Step { at: 4, by: 0.5 });
-        let again = from_toml("again", &to_toml(&config), &TrainConfig::default()).unwrap();
-        assert_eq!(again, config);
-        // Another choice replaces the settings of the one before.
-        let other = with_setting(&config, "schedule.cosine=0.1").unwrap();
-        assert_eq!(other.schedule, Schedule::Cosine(0.1));
-        assert_eq!(
-            with_setting(&config, "schedule=constant").unwrap().schedule,
-            Schedule::Constant
-        );
-    }
-
-    #[test]
-    fn unknown_keys_are_errors_with_a_suggestion() {
-        let base = TrainConfig::default();
-        let wrong = with_setting(&base, "epoch=3").unwrap_err().to_string();
-        assert!(wrong.contains("did you mean `epochs`"), "{wrong}");
-        let text = "rate = 0.1\nepoch = 3\n";
-        let wrong = from_toml("mine.toml", text, &base).unwrap_err().to_string();
-        assert!(wrong.starts_with("mine.toml, line 2: "), "{wrong}");
-        let wrong = with_setting(&base, "nonsense").unwrap_err().to_string();
-        assert!(wrong.contains("key=value"), "{wrong}");
     }
 }

@@ -111,9 +111,6 @@ impl Default for TrainConfig {
 
 impl TrainConfig {
     /// Checks that the settings are in range.
-    ///
-    /// # Errors
-    /// Names the setting at fault.
     pub fn check(&self) -> Result<()> {
         if self.epochs == 0 || self.batch == 0 {
             let name = if self.epochs == 0 { "epochs" } else { "batch" };
@@ -209,68 +206,4 @@ pub(crate) fn share(table: &str, name: &str, value: f64) -> Result<()> {
 
 fn wrong(name: &str, what: &str) -> Error {
     Error::Config { place: format!("train.{name}"), what: what.into() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_rise_evenly_and_fall_as_scheduled() {
-        let base = TrainConfig { epochs: 10, rate: 0.1, ..TrainConfig::default() };
-        let step = TrainConfig {
-            warmup_steps: 4,
-            schedule: Schedule::Step { at: 2, by: 0.5 },
-            ..base.clone()
-        };
-        let factors: Vec<f64> = (0..6).map(|at| step.factor(at, 0, 0.0)).collect();
-        assert_eq!(factors, [0.25, 0.5, 0.75, 1.0, 1.0, 1.0]);
-        assert_eq!((step.factor(9, 1, 0.9), step.factor(9, 2, 0.0)), (1.0, 0.5));
-        let cosine = TrainConfig { schedule: Schedule::Cosine(0.001), ..base.clone() };
-        for (epoch, within, rate) in [(0, 0.0, 0.1), (4, 1.0, 0.0505), (10, 0.0, 0.001)] {
-            assert!((0.1 * cosine.factor(0, epoch, within) - rate).abs() < 1e-12);
-        }
-        assert_eq!(base.factor(0, 7, 0.5), 1.0);
-    }
-
-    #[test]
-    fn fewer_epochs_keep_the_schedule() {
-        let schedule = Schedule::Step { at: 25, by: 0.2 };
-        let mut train = TrainConfig { epochs: 40, schedule, ..TrainConfig::default() };
-        train.shorten(8);
-        assert_eq!((train.epochs, train.schedule), (8, Schedule::Step { at: 5, by: 0.2 }));
-    }
-
-    #[test]
-    fn learners_join_before_the_last_epoch() {
-        for (learner_start, epochs, expected) in
-            [(0.5, 12, 6), (0.5, 5, 2), (0.99, 1, 0), (0.0, 9, 0)]
-        {
-            let train = TrainConfig { learner_start, epochs, ..Default::default() };
-            assert_eq!(train.epochs_without_learner(), expected);
-        }
-    }
-
-    #[test]
-    fn settings_out_of_range_are_named() {
-        let base = TrainConfig::default();
-        for (train, word) in [
-            (TrainConfig { rate: -0.1, ..base.clone() }, "train.rate: is -0.1"),
-            (TrainConfig { learner_rate: f64::NAN, ..base.clone() }, "train.learner_rate"),
-            (TrainConfig { ema: 1.0, ..base.clone() }, "train.ema"),
-            (TrainConfig { learner_start: 1.0, ..base.clone() }, "train.learner_start"),
-            (TrainConfig { decay: f64::INFINITY, ..base.clone() }, "train.decay: is inf"),
-            (
-                TrainConfig { schedule: Schedule::Cosine(-1.0), ..base.clone() },
-                "train.schedule.cosine",
-            ),
-            (TrainConfig { batch: 0, ..base.clone() }, "train.batch: must be at least 1"),
-            (TrainConfig { epochs: 0, ..base.clone() }, "train.epochs: must be at least 1"),
-        ] {
-            let error = train.check().unwrap_err().to_string();
-            assert!(error.contains(word), "{error}");
-        }
-        base.check().unwrap();
-        TrainConfig { learner_start: 0.99, rate: 0.0, ..base }.check().unwrap();
-    }
 }

@@ -116,9 +116,6 @@ impl Draft {
     }
 
     /// Adds the moments of an optimiser.
-    ///
-    /// # Errors
-    /// If they cannot be packed.
     pub(super) fn optimiser(&mut self, name: &str, optimiser: &ModuleOptimizer) -> Result<()> {
         let bytes = optimiser.into_bytes().map_err(|error| unwritten(name, error.to_string()))?;
         self.writer.bytes(&format!("optimiser.{name}"), bytes.to_vec());
@@ -173,9 +170,6 @@ impl Checkpoint {
     }
 
     /// Writes the file; a crash leaves the one before.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn save(&self, path: &Path) -> Result<()> {
         let refused = |error: safetensors::SafeTensorError| Error::Format {
             path: path.into(),
@@ -299,9 +293,6 @@ impl Checkpoint {
     }
 
     /// Brings a fresh trainer to the state that was saved.
-    ///
-    /// # Errors
-    /// If an entry is missing or does not fit.
     pub fn restore<T: Task>(&self, trainer: &mut Trainer<T>) -> Result<History<T>> {
         trainer.restore(self)?;
         let columns = self.entry("curve", Dtype::F64)?.shape.get(1).copied().unwrap_or(0);
@@ -312,9 +303,6 @@ impl Checkpoint {
     }
 
     /// An optimiser with the moments that were saved, from a fresh one.
-    ///
-    /// # Errors
-    /// If they are missing or do not fit.
     pub(super) fn optimiser(&self, name: &str, fresh: ModuleOptimizer) -> Result<ModuleOptimizer> {
         let entry = self.entry(&format!("optimiser.{name}"), Dtype::U8)?;
         let packed = burn::tensor::Bytes::from_bytes_vec(entry.bytes.clone());
@@ -322,9 +310,6 @@ impl Checkpoint {
     }
 
     /// Numbers by name.
-    ///
-    /// # Errors
-    /// If there are none of this name.
     pub(super) fn floats(&self, name: &str) -> Result<Vec<f64>> {
         let chunks = self.entry(name, Dtype::F64)?.bytes.chunks_exact(8);
         Ok(chunks.map(|chunk| f64::from_le_bytes(chunk.try_into().unwrap_or_default())).collect())
@@ -351,9 +336,6 @@ impl Checkpoint {
     }
 
     /// A number of the metadata.
-    ///
-    /// # Errors
-    /// If it is missing, or no such number.
     pub(super) fn number<T: FromStr<Err: Display>>(&self, key: &str) -> Result<T> {
         self.text(key)?.parse().map_err(|error: T::Err| self.wrong(key, error.to_string()))
     }
@@ -366,6 +348,3 @@ impl Checkpoint {
         Error::Checkpoint { path: self.path.clone(), problem }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -13,9 +13,6 @@ use std::time::{Duration, Instant};
 const UNCOUNTED: usize = 2;
 
 /// Median time of a run in milliseconds, within a budget of time.
-///
-/// # Errors
-/// The first that a run gives.
 pub fn median_milliseconds(budget: Duration, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     let (mut times, started) = (Vec::new(), Instant::now());
     while started.elapsed() < budget || times.len() < UNCOUNTED + 3 {
@@ -29,9 +26,6 @@ pub fn median_milliseconds(budget: Duration, mut run: impl FnMut() -> Result<()>
 }
 
 /// Median time of a training step (forward, backward, optimiser) in milliseconds, within a budget of time.
-///
-/// # Errors
-/// If data and configuration do not fit.
 pub fn step_milliseconds<T: Task>(
     config: &T::Config,
     data: &T::Data,

@@ -102,9 +102,6 @@ impl<'a, T: Task> Trainer<'a, T> {
     }
 
     /// Hands over a model that was trained before; `seen` is told of the epochs it takes to learn from it.
-    ///
-    /// # Errors
-    /// If data and teacher do not fit.
     pub fn take_teacher(&mut self, teacher: &T::Model, seen: &dyn Fn(usize, usize)) -> Result<()> {
         let (context, seed) = (self.data.context, self.seed);
         let model = self.model.clone().taught_by(teacher, context, self.config, seed, seen)?;
@@ -249,9 +246,6 @@ impl<'a, T: Task> Trainer<'a, T> {
     }
 
     /// Adds its state after an epoch to a checkpoint.
-    ///
-    /// # Errors
-    /// If something cannot be packed.
     pub(super) fn save(&self, draft: &mut Draft) -> Result<()> {
         if let Some(best) = &self.best {
             draft.models(&best.model, &self.model);
@@ -272,9 +266,6 @@ impl<'a, T: Task> Trainer<'a, T> {
     }
 
     /// Takes its state back, when it is fresh.
-    ///
-    /// # Errors
-    /// If an entry is missing or does not fit.
     pub(super) fn restore(&mut self, saved: &Checkpoint) -> Result<()> {
         let context = self.data.context;
         self.best = Some(Best {

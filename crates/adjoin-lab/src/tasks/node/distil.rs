@@ -29,9 +29,6 @@ pub struct DistilledMlp {
 
 impl DistilledMlp {
     /// With weights drawn from `key`.
-    ///
-    /// # Errors
-    /// If there are no features or no classes.
     pub(super) fn new(inputs: usize, classes: usize, key: Key, device: &Device) -> Result<Self> {
         let base = BackboneConfig::of_kind(BackboneKind::Gcn);
         let config = BackboneConfig { hidden: WIDTH, ..base }.with_widths(inputs, classes);
@@ -41,9 +38,6 @@ impl DistilledMlp {
     /// Learns the class probabilities of a teacher, `[nodes, classes]`, by the cross-entropy
     /// `-mean_i <t_i, log p_i>` with Adam. Labels are not looked at. `seen` is told of every epoch, and of how
     /// many.
-    ///
-    /// # Errors
-    /// If data and probabilities do not fit.
     pub(super) fn distilled(
         mut self,
         data: &NodeData,
@@ -67,9 +61,6 @@ impl DistilledMlp {
     }
 
     /// Logits `[nodes, classes]`.
-    ///
-    /// # Errors
-    /// If the features have another width.
     pub(super) fn logits(&self, features: &Features, pass: Pass) -> Result<Tensor<2>> {
         let nodes = features.nodes();
         let alone = Adjacency::unweighted(Csr::empty(nodes, nodes), &features.device());

@@ -56,9 +56,6 @@ pub struct TrainingLabels {
 
 impl TrainingLabels {
     /// The labels of the training nodes.
-    ///
-    /// # Errors
-    /// If a node has none.
     pub fn new(dataset: &NodeDataset, nodes: &[u32], device: &Device) -> Result<Self> {
         let labels = Scorer::new(dataset, nodes)?;
         let ints = |values: &[u32]| values.iter().map(|&v| i64::from(v)).collect::<Vec<i64>>();
@@ -72,9 +69,6 @@ impl TrainingLabels {
     }
 
     /// Pairs of training nodes, worked out once; `nodes` is the size of the graph.
-    ///
-    /// # Errors
-    /// If a training node does not exist.
     pub(super) fn pairs(&self, nodes: usize) -> Result<&TrainingPairs> {
         if let Some(pairs) = self.pairs.get() {
             return Ok(pairs);
@@ -117,9 +111,6 @@ pub struct HeldLabels {
 
 impl Scorer {
     /// The labels of some nodes.
-    ///
-    /// # Errors
-    /// If a node has none.
     pub fn new(dataset: &NodeDataset, nodes: &[u32]) -> Result<Self> {
         let class = |&node: &u32| {
             dataset.label(node).ok_or_else(|| Error::Config {

@@ -11,8 +11,6 @@ mod loss;
 mod model;
 mod schema;
 mod section;
-#[cfg(test)]
-pub(crate) mod world;
 
 pub use config::{DrawConfig, FeatureConfig, GraphLossConfig, NodeConfig, TeacherConfig};
 pub use data::{NodeData, SplitGraph};

@@ -39,7 +39,7 @@ pub struct NodeModel {
     joined: bool,
     /// What was worked out for the data; none before it is bound to any.
     #[module(skip)]
-    prepared: Option<Prepared>,
+    pub prepared: Option<Prepared>,
 }
 
 /// Somebody with class probabilities of nodes.
@@ -64,9 +64,6 @@ pub struct Classified {
 
 impl Teacher {
     /// Class probabilities of the nodes, `[nodes, classes]`, constants; as confident as is asked for.
-    ///
-    /// # Errors
-    /// If data and network do not fit.
     pub fn probabilities(&self, data: &NodeData, confidence: f64) -> Result<Tensor<2>> {
         let logits = match self.valid() {
             Self::Network(network) => network.run(&data.features, &data.graph, Pass::evaluate())?,
@@ -81,9 +78,6 @@ impl Teacher {
 
 impl NodeModel {
     /// A fresh model; every seed is its own.
-    ///
-    /// # Errors
-    /// If a setting is out of range.
     pub fn new(config: &NodeConfig, data: &NodeData, seed: u64, device: &Device) -> Result<Self> {
         let key = Key::new(seed).child(0x1417);
         let (features, classes) = (data.features.width(), data.classes);
@@ -126,9 +120,6 @@ impl NodeModel {
 
     /// Deterministic predictions; call on a model without autodiff. Of a learner that is evaluated by draws
     /// these are always the same draws; the first graph stands for all.
-    ///
-    /// # Errors
-    /// If data and model do not fit.
     pub fn classify(&self, data: &NodeData) -> Result<Classified> {
         let (pass, draws) = match self.learner.evaluation_draws() {
             draws if draws > 0 && self.joined => (Pass::sample(0, 0), draws),
@@ -229,6 +220,3 @@ impl Model<Node> for NodeModel {
         self.backbone.first_parameters().to_vec()
     }
 }
-
-#[cfg(test)]
-mod tests;

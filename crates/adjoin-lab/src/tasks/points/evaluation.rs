@@ -83,9 +83,6 @@ pub struct PointEvaluation {
 
 impl PointEvaluation {
     /// Evaluates a model on clouds, with `points` of their points.
-    ///
-    /// # Errors
-    /// If clouds and model do not fit.
     pub fn of(model: &PointModel, clouds: &[&Cloud], points: usize) -> Result<Self> {
         let (mut found, mut loss) = (Vec::new(), 0.0);
         let layers = model.network.layers();

@@ -26,9 +26,6 @@ pub struct CloudRecord {
 const MOST_POINTS: usize = 2048;
 
 /// What a model without autodiff makes of some clouds of a dataset, with `points` of their points.
-///
-/// # Errors
-/// If clouds and model do not fit.
 pub fn inspect(
     model: &PointModel,
     dataset: &PointDataset,

@@ -59,9 +59,6 @@ pub struct PointOutput {
 
 impl PointModel {
     /// A fresh model; every seed is its own.
-    ///
-    /// # Errors
-    /// If a setting is out of range.
     pub fn new(config: &PointsConfig, classes: usize, seed: u64, device: &Device) -> Result<Self> {
         let key = Key::new(seed).child(0x9017);
         let widths = config.network.inputs();
@@ -81,9 +78,6 @@ impl PointModel {
     }
 
     /// Logits, and the graphs they came from.
-    ///
-    /// # Errors
-    /// If batch and model do not fit.
     pub fn forward(&self, batch: &CloudBatch, pass: Pass) -> Result<PointOutput> {
         let (mut degrees, mut scores) = (Vec::new(), Vec::new());
         let CloudBatch { points, clouds } = batch;
@@ -98,9 +92,6 @@ impl PointModel {
 
     /// Deterministic logits; call on a model without autodiff. Of a learner that is evaluated by draws
     /// these are always the same draws, and the degrees those of the first.
-    ///
-    /// # Errors
-    /// If batch and model do not fit.
     pub fn evaluate(&self, batch: &CloudBatch) -> Result<PointOutput> {
         let draws = self.learners.first().map_or(0, AnyLearner::evaluation_draws) as u64;
         if draws == 0 {

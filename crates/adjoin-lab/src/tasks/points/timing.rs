@@ -14,9 +14,6 @@ use std::{sync::Arc, time::Duration};
 
 /// Median time in milliseconds of a training step of a configuration on `clouds` clouds of random points,
 /// within a budget of time, and the most memory the process has held so far, in bytes.
-///
-/// # Errors
-/// If a setting is out of range.
 pub fn step(
     config: &PointsConfig,
     clouds: usize,
@@ -46,9 +43,6 @@ pub fn step(
 
 /// Median time in milliseconds of a search for the `k` nearest of all points of `clouds` clouds of random
 /// points of `width` features.
-///
-/// # Errors
-/// If a size is 0.
 pub fn nearest_search(
     [clouds, points, width]: [usize; 3],
     k: usize,

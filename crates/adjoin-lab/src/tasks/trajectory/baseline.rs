@@ -85,21 +85,3 @@ fn turned(
     }
     forecast
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_straight_walk_is_predicted_exactly() {
-        let positions: Vec<[f32; 2]> = (0..6).map(|t| [0.5 * t as f32, 1.0 - t as f32]).collect();
-        let scene = Scene { name: "s".into(), agents: vec![7], steps: 6, positions };
-        let baseline =
-            |kind: Baseline| kind.scores(std::slice::from_ref(&scene), [2, 4], 20, Key::new(1));
-        let straight = baseline(Baseline::ConstantVelocity);
-        assert!(straight.per_agent.ade < 1e-6 && straight.likely.fde < 1e-6);
-        let noisy = baseline(Baseline::ConstantVelocityWithNoise);
-        assert!(noisy.per_agent.ade > 1e-4 && noisy.per_agent.ade < 0.5, "{noisy:?}");
-        assert_eq!(noisy.likely, straight.likely);
-    }
-}

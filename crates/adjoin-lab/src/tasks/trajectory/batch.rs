@@ -66,9 +66,6 @@ impl SceneBatch {
     }
 
     /// The same with another element type.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
     pub fn of_type(
         scenes: &[&Scene],
         [observed, predicted]: [usize; 2],

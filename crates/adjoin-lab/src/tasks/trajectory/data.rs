@@ -216,9 +216,6 @@ pub(super) fn groups(scenes: &[Scene], observed: usize) -> Vec<&[Scene]> {
 }
 
 /// Errors of a model without autodiff on scenes, with sampled paths drawn from `key`.
-///
-/// # Errors
-/// If scenes and model do not fit.
 pub fn evaluate(
     model: &dyn Forecaster,
     scenes: &[Scene],

@@ -62,16 +62,10 @@ impl Forecast {
 /// A network that predicts trajectories, trained or not. Call it on a model without autodiff.
 pub trait Forecaster {
     /// Predictions for every scene of a batch; only what was observed is looked at.
-    ///
-    /// # Errors
-    /// If batch and network do not fit.
     fn forecast(&self, batch: &SceneBatch, samples: usize, key: Key) -> Result<Vec<Forecast>>;
 
     /// The graphs that it uses, of all observed frames and without noise. Nodes of a batch of one scene
     /// are in frame order; of several, frames may come in any order.
-    ///
-    /// # Errors
-    /// If batch and network do not fit.
     fn graphs(&self, batch: &SceneBatch) -> Result<LearnedGraph>;
 
     /// The graphs that its authors give it, in the same order.

@@ -49,9 +49,6 @@ impl TrajectoryFitted {
 
 impl TrajectoryModel {
     /// A fresh model; every seed is its own.
-    ///
-    /// # Errors
-    /// If a setting is out of range.
     pub fn new(
         config: &TrajectoryConfig,
         fitted: &TrajectoryFitted,
@@ -73,9 +70,6 @@ impl TrajectoryModel {
     }
 
     /// The loss of a batch, every scene counting the same, `[1]`.
-    ///
-    /// # Errors
-    /// If batch and network do not fit.
     pub fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
         match self {
             Self::Social(model) => model.loss(batch, pass),
@@ -84,9 +78,6 @@ impl TrajectoryModel {
     }
 
     /// What it makes of a batch whatever is learned, if anything.
-    ///
-    /// # Errors
-    /// If batch and network do not fit.
     pub fn constants(&self, batch: &SceneBatch) -> Result<Option<Tensor<2>>> {
         match self {
             Self::Social(model) => model.constants(batch),

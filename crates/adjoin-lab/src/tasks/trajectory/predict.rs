@@ -15,9 +15,6 @@ const PUBLISHED_STEPS: [usize; 2] = [8, 12];
 
 /// Predicted paths of all test scenes: `scene,frame,agent,sample,x,y`, frames counted from the first
 /// observed one of the scene as 0, samples from 0 and after them `likely`.
-///
-/// # Errors
-/// If model and scenes do not fit.
 pub fn predictions_csv(
     model: &dyn Forecaster,
     dataset: &TrajectoryDataset,

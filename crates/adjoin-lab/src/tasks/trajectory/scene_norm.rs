@@ -72,9 +72,6 @@ impl SceneNorm {
     ///
     /// In training passes with the statistics of the scenes (or of the batch), through which gradients
     /// flow, and whose mean over the scenes moves the running ones; elsewhere with the running ones.
-    ///
-    /// # Errors
-    /// If `x` is not over the nodes of the batch.
     pub fn forward(&self, x: &Tensor<2>, batch: &SceneBatch, pass: &Pass) -> Result<Tensor<2>> {
         let (scale, shift) = (self.scale.val(), self.shift.val());
         if !pass.has_dropout() {

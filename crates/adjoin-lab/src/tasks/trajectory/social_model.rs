@@ -45,9 +45,6 @@ pub struct SocialModel {
 
 impl SocialModel {
     /// A fresh model; every seed is its own.
-    ///
-    /// # Errors
-    /// If a setting is out of range.
     pub fn new(
         config: &TrajectoryConfig,
         network: &SocialStgcnnConfig,
@@ -81,9 +78,6 @@ impl SocialModel {
     }
 
     /// The graph of every observed frame.
-    ///
-    /// # Errors
-    /// If batch and learner do not fit.
     pub fn learn(&self, batch: &SceneBatch, pass: Pass) -> Result<LearnedGraph> {
         let graph = match self.graph {
             InputGraph::Complete => None,
@@ -106,9 +100,6 @@ impl SocialModel {
     }
 
     /// Parameters of the distribution of every step, `[agents, 5 predicted]`.
-    ///
-    /// # Errors
-    /// If batch and model do not fit.
     pub fn forward(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<2>> {
         Ok(self.predict(batch, pass)?.0)
     }
@@ -161,9 +152,6 @@ impl Forecaster for SocialModel {
 
 impl SocialModel {
     /// The loss of a batch, every scene counting the same, `[1]`.
-    ///
-    /// # Errors
-    /// If batch and network do not fit.
     pub fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
         let rewarded = pass.has_noise() && self.reinforce > 0.0 && self.learner.is_rewarded();
         let (parameters, scores) = self.predict(batch, pass)?;
@@ -186,9 +174,6 @@ impl SocialModel {
     /// What it makes of every observed node, in agent order, `[nodes, width]`, if that stays the same whatever
     /// is learned: without a learner the graph is a constant, and so is what it makes of the steps. Training
     /// asks once for every scene, and hands it back with every batch, as [`SceneBatch::constants`].
-    ///
-    /// # Errors
-    /// If batch and network do not fit.
     pub fn constants(&self, batch: &SceneBatch) -> Result<Option<Tensor<2>>> {
         if !self.learner.hands_on() {
             return Ok(None);

@@ -89,9 +89,6 @@ impl Default for SocialStgcnnConfig {
 
 impl SocialStgcnnConfig {
     /// The network that predicts so many steps from so many, with weights drawn from `key`.
-    ///
-    /// # Errors
-    /// If a width is out of range.
     pub fn init(
         &self,
         [observed, predicted]: [usize; 2],
@@ -200,9 +197,6 @@ impl SocialStgcnn {
     /// first, `A (x W + b) = (A x) W + (A 1) b`, so that edges carry three numbers instead of five and
     /// a constant graph needs no backward pass. Gradients flow to all weights and to those of the
     /// graph.
-    ///
-    /// # Errors
-    /// If graph and batch do not fit.
     pub fn forward(&self, batch: &SceneBatch, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>> {
         self.predict(batch, self.spread(batch, graph)?, pass)
     }

@@ -72,9 +72,6 @@ impl Fitted {
 impl DagModel {
     /// A fresh model; every seed is its own. Goals and the number of agents were taken from the training
     /// scenes.
-    ///
-    /// # Errors
-    /// If a setting is out of range.
     pub fn new(
         config: &TrajectoryConfig,
         network: &DagConfig,
@@ -122,9 +119,6 @@ impl DagModel {
 
     /// The graphs on some nodes and the features that come with them, given what a learner sees of the nodes
     /// `[nodes, features]` and their places.
-    ///
-    /// # Errors
-    /// If learner and nodes do not fit.
     pub(super) fn learn(
         &self,
         frames: &Batch,
@@ -251,9 +245,6 @@ impl DagModel {
     }
 
     /// The terms of the loss on tracks, and the REINFORCE loss of a learner that needs one.
-    ///
-    /// # Errors
-    /// As [`moments`](Self::moments).
     pub fn losses(&self, tracks: &Tracks, pass: Pass) -> Result<(Losses, Option<Tensor<1>>)> {
         let (moments, learned) = self.moments(tracks, pass)?;
         let unrolled = self.network.unroll(&moments)?;
@@ -296,9 +287,6 @@ impl Forecaster for DagModel {
 impl DagModel {
     /// Likelihood, divergence and goals, sums over steps and means over agents; of the divergence only
     /// a part in the first epochs.
-    ///
-    /// # Errors
-    /// If batch and network do not fit.
     pub fn loss(&self, batch: &SceneBatch, pass: Pass) -> Result<Tensor<1>> {
         let training = pass.has_noise();
         let tracks = self.grid.frame(Tracks::whole(batch), batch.observed);

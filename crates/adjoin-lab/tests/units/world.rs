@@ -1,15 +1,18 @@
 //! A small graph, taken apart, for tests of training.
 
-use super::{Node, NodeConfig, NodeData, Schema, SplitGraph, TrainingLabels};
-use crate::{
+use adjoin_data::{GeneratorConfig, citation_like};
+use adjoin_lab::{
     task::{Task, Validation},
+    tasks::{
+        Node,
+        node::{NodeConfig, NodeData, Schema, SplitGraph, TrainingLabels},
+    },
     train::{Trainer, Visible},
 };
-use adjoin_data::{GeneratorConfig, citation_like};
 use burn::tensor::Device;
 
 /// The data as trainers see it.
-pub(crate) struct World {
+pub struct World {
     pub data: SplitGraph,
     pub context: NodeData,
     fitted: Schema,

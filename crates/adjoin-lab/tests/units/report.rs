@@ -1,14 +1,18 @@
-use super::*;
-use crate::{
+//! The page on some runs.
+
+use adjoin_lab::{
     graph::GraphRecord,
-    run::SeedRecord,
+    report::{ReportError, render},
+    run::{RunRecord, SeedRecord},
     settings::Origins,
+    task::Degree,
     tasks::{
         Node,
         node::{NodeMetrics, Schema},
     },
     train::EpochRecord,
 };
+use serde_json::{Value, json};
 
 const EVIL: &str = "</script><script>alert(1)</script>{{data}}<!--\u{2028}\"'&";
 
@@ -17,7 +21,7 @@ fn metrics(accuracy: f64) -> NodeMetrics {
 }
 
 /// A seed with the same number on validation and test data, whose curve has these losses and accuracies.
-pub(super) fn seed(seed: u64, accuracy: f64, curve: &[(f64, f64)]) -> SeedRecord<Node> {
+fn seed(seed: u64, accuracy: f64, curve: &[(f64, f64)]) -> SeedRecord<Node> {
     let epoch = |(epoch, &(loss, valid)): (usize, &(f64, f64))| EpochRecord {
         epoch,
         loss,
@@ -83,6 +87,12 @@ fn graph(name: &str) -> GraphRecord {
 
 fn title(page: &str) -> String {
     page.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap().replace('\u{a0}', " ")
+}
+
+/// The data of the charts.
+fn data(page: &str) -> Value {
+    let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    serde_json::from_str(data).unwrap()
 }
 
 #[test]
@@ -157,8 +167,7 @@ fn names_cannot_break_out_of_their_place() {
     assert!(!page.contains("alert(1)</script>") && !page.contains("<!--"));
     assert_eq!(page.matches("id=\"data\"").count(), 1, "a slot's text was filled again");
 
-    let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
-    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    let data = data(&page);
     assert_eq!(data["graphs"][0]["explorer"]["ids"][0], EVIL);
     assert_eq!(data["graphs"][0]["explorer"]["fates"], "0112");
 }
@@ -226,4 +235,45 @@ fn large_graphs_are_shown_in_part_and_the_page_says_so() {
     let page = render(&[large]).unwrap();
     assert!(page.contains("carries 5000 of this graph's 20\u{202f}001 nodes"));
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
+}
+
+/// A seed whose second epoch has a loss that is no number.
+fn with_gap(valid: &[f64]) -> SeedRecord<Node> {
+    let loss = |epoch: usize| if epoch == 1 { f64::NAN } else { 1.0 };
+    let curve = valid.iter().enumerate().map(|(epoch, &valid)| (loss(epoch), valid));
+    seed(0, 0.5, &curve.collect::<Vec<_>>())
+}
+
+/// The curve that the page draws of some seeds.
+fn curve(seeds: Vec<SeedRecord<Node>>) -> Value {
+    let record = RunRecord { seeds, ..run("dgg", &[]) };
+    data(&render(&[record]).unwrap())["runs"][0]["curve"].take()
+}
+
+#[test]
+fn seeds_of_unequal_length_are_joined() {
+    let c = curve(vec![with_gap(&[0.2, 0.4]), with_gap(&[0.4, 0.6, 0.7])]);
+    assert_eq!(c["epoch"], json!([0, 1, 2]));
+    assert_eq!(c["valid"], json!([0.3, 0.5, 0.7]));
+    assert_eq!((&c["valid_low"][1], &c["valid_high"][1]), (&json!(0.4), &json!(0.6)));
+    assert_eq!(c["loss"], json!([1.0, null, 1.0]));
+    assert_eq!(c["degree"], json!([null, null, null]));
+}
+
+#[test]
+fn long_curves_are_thinned_but_keep_their_end() {
+    let c = curve(vec![with_gap(&[0.5; 1001])]);
+    let epochs = c["epoch"].as_array().unwrap();
+    assert!(epochs.len() <= 401, "{} points", epochs.len());
+    assert_eq!(epochs.last(), Some(&json!(1000)));
+}
+
+#[test]
+fn degrees_are_averaged_over_layers_and_missing_before_the_learner_joins() {
+    let mut one = with_gap(&[0.2, 0.4]);
+    let layer = |mean: f64, std: f64| Degree { mean, std };
+    one.curve[1].degrees = vec![layer(2.0, 1.0), layer(5.0, 2.0)];
+    let c = curve(vec![one]);
+    assert_eq!(c["degree"], json!([null, 3.5]));
+    assert_eq!(c["degree_deviation"], json!([null, 1.5]));
 }

@@ -1,8 +1,20 @@
-use super::*;
-use crate::{settings::Layers, task::Task, tasks::node::world::World};
-use adjoin::conv::BACKBONES;
+//! Training of models of nodes: averaged weights, teachers, decay.
+
+use super::world::World;
+use adjoin::conv::{BACKBONES, Backbone};
 use adjoin_data::GeneratorConfig;
-use burn::module::{ModuleVisitor, Param};
+use adjoin_lab::{
+    settings::Layers,
+    task::Task,
+    tasks::{
+        Node,
+        node::{NodeConfig, NodeModel},
+    },
+};
+use burn::{
+    module::{Module, ModuleVisitor, Param},
+    tensor::{Device, Tensor},
+};
 
 /// Sums of squares of all matrices of a network, in the order it holds them.
 #[derive(Default)]

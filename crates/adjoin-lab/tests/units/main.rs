@@ -1,0 +1,14 @@
+//! The parts of the lab, one by one, through what is public. One binary: each costs a link.
+
+mod checkpoint;
+mod files;
+mod graph;
+mod node;
+mod report;
+mod reproduce;
+mod schema;
+mod settings;
+mod stats;
+mod tensorboard;
+mod trajectory;
+mod world;
