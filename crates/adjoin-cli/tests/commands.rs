@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{fail, graph, json, run, succeed, train};
+use common::{fail, graph, json, public_data, run, succeed, train};
 use std::fs;
 
 #[test]
@@ -206,9 +206,8 @@ fn seeds_of_the_table_of_nodes_are_kept() {
     assert_eq!(written(), before);
 }
 
-/// Real data, when it is there: a finished cell of a table is not trained again.
 #[test]
-fn cells_of_the_table_of_trajectories_are_kept() {
+fn tables_refuse_what_they_do_not_have() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
     let error = fail(place, &["reproduce", "node", "--epochs", "3"], 2);
@@ -217,10 +216,15 @@ fn cells_of_the_table_of_trajectories_are_kept() {
     assert!(error.contains("zara1"), "{error}");
     let error = fail(place, &["reproduce", "node", "--reduced"], 2);
     assert!(error.contains("points"), "{error}");
-    let Some(data) = std::env::var_os("ADJOIN_DATA").map(std::path::PathBuf::from) else {
-        eprintln!("skipped: cells_of_the_table_of_trajectories_are_kept (ADJOIN_DATA is not set)");
-        return;
-    };
+}
+
+/// A finished cell of a table is not trained again.
+#[test]
+#[ignore = "needs ADJOIN_DATA"]
+fn cells_of_the_table_of_trajectories_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let data = public_data();
     let words = ["reproduce", "trajectory", "--datasets", "eth", "--learners", "kernel,dgg"];
     let more = ["--seeds", "1", "--epochs", "1", "--keep", "cells", "--quiet", "--data-dir"];
     let words = [&words[..], &more, &[data.to_str().unwrap()]].concat();

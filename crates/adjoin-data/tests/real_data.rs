@@ -1,26 +1,9 @@
-//! The public datasets as published, when `ADJOIN_DATA` says where they are.
+//! The public datasets as published; `ADJOIN_DATA` says where they are.
 
-use std::path::{Path, PathBuf};
+mod common;
 
-use adjoin_data::{Locations, NodeDataset, SplitSpec, UNKNOWN_LABEL, cora, list, load, read};
-
-/// The data folder, or `None` after saying which test is skipped.
-fn data(test: &str) -> Option<PathBuf> {
-    let folder =
-        std::env::var_os("ADJOIN_DATA").filter(|value| !value.is_empty()).map(PathBuf::from);
-    if folder.is_none() {
-        println!("skipped: {test}: ADJOIN_DATA not set");
-    }
-    // Cargo runs tests in the crate's folder, but a relative path was meant from the workspace's.
-    folder.map(|path| match path.is_relative() && !path.exists() {
-        true => Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path),
-        false => path,
-    })
-}
-
-fn only(folder: &Path) -> Locations {
-    Locations { data_dir: Some(folder.into()), ..Locations::default() }
-}
+use adjoin_data::{NodeDataset, SplitSpec, UNKNOWN_LABEL, cora, list, load, read};
+use common::{data, folder};
 
 /// Equal in everything but names.
 fn assert_same(a: &NodeDataset, b: &NodeDataset) {
@@ -32,10 +15,11 @@ fn assert_same(a: &NodeDataset, b: &NodeDataset) {
 }
 
 #[test]
+#[ignore = "needs ADJOIN_DATA"]
 fn every_known_dataset_loads_with_the_known_counts() {
-    let Some(folder) = data("every_known_dataset_loads_with_the_known_counts") else { return };
+    let locations = data();
     for entry in list() {
-        let dataset = load(entry.name, &only(&folder)).unwrap();
+        let dataset = load(entry.name, &locations).unwrap();
         assert_eq!(dataset.name, entry.name);
         assert_eq!(dataset.nodes(), entry.nodes, "{}", entry.name);
         assert_eq!(dataset.edges.len(), entry.edges, "{}", entry.name);
@@ -52,16 +36,18 @@ fn every_known_dataset_loads_with_the_known_counts() {
 }
 
 #[test]
+#[ignore = "needs ADJOIN_DATA"]
 fn the_embedded_cora_is_the_public_one() {
-    let Some(folder) = data("the_embedded_cora_is_the_public_one") else { return };
+    let folder = folder();
     let embedded = cora().unwrap();
     assert_same(&embedded, &read::npz(&folder.join("planetoid_plain/cora.npz")).unwrap());
     assert_same(&embedded, &read::planetoid(&folder.join("cora"), "cora").unwrap());
 }
 
 #[test]
+#[ignore = "needs ADJOIN_DATA"]
 fn pickles_agree_with_the_plain_arrays() {
-    let Some(folder) = data("pickles_agree_with_the_plain_arrays") else { return };
+    let folder = folder();
     for (name, missing) in [("cora", 0), ("citeseer", 15), ("pubmed", 0)] {
         let pickled = read::planetoid(&folder.join(name), name).unwrap();
         let mut plain = read::npz(&folder.join(format!("planetoid_plain/{name}.npz"))).unwrap();
@@ -83,8 +69,9 @@ fn pickles_agree_with_the_plain_arrays() {
 }
 
 #[test]
+#[ignore = "needs ADJOIN_DATA"]
 fn heterophilous_graphs_have_ten_splits() {
-    let Some(folder) = data("heterophilous_graphs_have_ten_splits") else { return };
+    let folder = folder();
     let actor = read::npz(&folder.join("heterophilous/actor.npz")).unwrap();
     assert!(actor.features.is_sparse());
     assert_eq!(actor.splits.len(), 10);
@@ -99,8 +86,9 @@ fn heterophilous_graphs_have_ten_splits() {
 }
 
 #[test]
+#[ignore = "needs ADJOIN_DATA"]
 fn nell_is_read_without_ally() {
-    let Some(folder) = data("nell_is_read_without_ally") else { return };
+    let folder = folder();
     let nell = read::planetoid(&folder.join("nell"), "nell.0.001").unwrap();
     let split = &nell.splits[0];
     assert_eq!(split.name, "carved");

@@ -1,4 +1,4 @@
-//! The public recordings as published, when `ADJOIN_DATA` says where they are.
+//! The public recordings as published; `ADJOIN_DATA` says where they are.
 
 mod common;
 
@@ -10,8 +10,9 @@ fn paths(dataset: &TrajectoryDataset) -> [usize; 3] {
 }
 
 #[test]
+#[ignore = "needs ADJOIN_DATA"]
 fn every_known_dataset_loads_with_the_known_facts() {
-    let Some(locations) = data("every_known_dataset_loads_with_the_known_facts") else { return };
+    let locations = data();
     for known in list() {
         let dataset = load(known.name, &locations).unwrap();
         dataset.validate().unwrap();
@@ -30,9 +31,9 @@ fn every_known_dataset_loads_with_the_known_facts() {
 /// 20, the people in all of them, two at least. The scenes of the tests (70, 301, 947, 602, 921) are
 /// the numbers other works report.
 #[test]
+#[ignore = "needs ADJOIN_DATA"]
 fn the_paths_of_eth_and_ucy_are_those_of_the_public_reader() {
-    let name = "the_paths_of_eth_and_ucy_are_those_of_the_public_reader";
-    let Some(locations) = data(name) else { return };
+    let locations = data();
     for (place, expected) in [
         ("eth", [29809, 5349, 181]),
         ("hotel", [29152, 5136, 1053]),
@@ -60,19 +61,18 @@ fn the_paths_of_eth_and_ucy_are_those_of_the_public_reader() {
 
 /// Counted by the same program, with the frames of every recording divided first.
 #[test]
+#[ignore = "needs ADJOIN_DATA"]
 fn the_paths_of_the_drone_recordings_are_those_counted_elsewhere() {
-    let name = "the_paths_of_the_drone_recordings_are_those_counted_elsewhere";
-    let Some(locations) = data(name) else { return };
+    let locations = data();
     assert_eq!(paths(&load("sdd", &locations).unwrap()), [3675, 321, 738]);
     assert_eq!(paths(&load("sdd-trajnet", &locations).unwrap()), [4558, 341, 1357]);
 }
 
 /// Players and places computed with numpy.interp from the arrays, in double precision.
 #[test]
+#[ignore = "needs ADJOIN_DATA"]
 fn basketball_is_resampled_turned_and_divided_by_game() {
-    let Some(locations) = data("basketball_is_resampled_turned_and_divided_by_game") else {
-        return;
-    };
+    let locations = data();
     let attack = load("nba-atk-10", &locations).unwrap();
     let defence = load("nba-def-40", &locations).unwrap();
     let near = |path: &[[f32; 2]], expected: [[f32; 2]; 4]| {

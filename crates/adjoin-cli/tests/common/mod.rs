@@ -19,6 +19,17 @@ pub fn adjoin(folder: &Path) -> Command {
     command
 }
 
+/// The folder that `ADJOIN_DATA` names.
+pub fn public_data() -> PathBuf {
+    let set = std::env::var_os("ADJOIN_DATA").filter(|value| !value.is_empty());
+    let path = PathBuf::from(set.expect("set ADJOIN_DATA to the folder of the public datasets"));
+    // Cargo runs tests in the crate's folder, but a relative path was meant from the workspace's.
+    match path.is_relative() && !path.exists() {
+        true => Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path),
+        false => path.canonicalize().unwrap(),
+    }
+}
+
 /// Runs the command with arguments.
 pub fn run(folder: &Path, arguments: &[&str]) -> Output {
     adjoin(folder).args(arguments).output().unwrap()

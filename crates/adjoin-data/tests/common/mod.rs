@@ -1,19 +1,21 @@
 //! Where tests find the public data.
+#![allow(dead_code)] // every file of tests uses a part
 
 use adjoin_data::Locations;
 use std::path::{Path, PathBuf};
 
-/// Where to look, or `None` after saying which test is skipped.
-pub fn data(test: &str) -> Option<Locations> {
-    let folder =
-        std::env::var_os("ADJOIN_DATA").filter(|value| !value.is_empty()).map(PathBuf::from);
-    if folder.is_none() {
-        println!("skipped: {test}: ADJOIN_DATA not set");
-    }
+/// The folder that `ADJOIN_DATA` names.
+pub fn folder() -> PathBuf {
+    let set = std::env::var_os("ADJOIN_DATA").filter(|value| !value.is_empty());
+    let path = PathBuf::from(set.expect("set ADJOIN_DATA to the folder of the public datasets"));
     // Cargo runs tests in the crate's folder, but a relative path was meant from the workspace's.
-    let folder = folder.map(|path| match path.is_relative() && !path.exists() {
+    match path.is_relative() && !path.exists() {
         true => Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path),
         false => path,
-    });
-    folder.map(|folder| Locations { data_dir: Some(folder), ..Locations::default() })
+    }
+}
+
+/// That folder and nothing else.
+pub fn data() -> Locations {
+    Locations { data_dir: Some(folder()), ..Locations::default() }
 }
