@@ -10,31 +10,38 @@ pub struct Names {
     pub learners: String,
 }
 
-/// The names of all tasks.
-pub fn names() -> Names {
-    let all = TASKS.map(|task| with_task!(task, T => Ok(of_task::<T>())).unwrap_or_else(none));
+/// The names of all tasks, for a command that takes several learners or one.
+pub fn names(several: bool) -> Names {
+    let of = |task| with_task!(task, T => Ok(of_task::<T>(several))).unwrap_or_else(none);
+    let all = TASKS.map(of);
     let join = |pick: fn(&[String; 2]) -> &String| {
         all.iter().map(pick).cloned().collect::<Vec<_>>().join("; ")
     };
     Names {
         backbones: format!("The network: {}", join(|[backbones, _]| backbones)),
         learners: format!(
-            "Learners of the graph, with commas between: {}. With +consistency after the name of a learner of \
+            "{}: {}. With +consistency after the name of a learner of \
              nodes, predictions over several draws are made to agree",
+            if several {
+                "Learners of the graph, with commas between"
+            } else {
+                "The learner of the graph"
+            },
             join(|[_, learners]| learners)
         ),
     }
 }
 
-fn of_task<T: Task>() -> [String; 2] {
+fn of_task<T: Task>(several: bool) -> [String; 2] {
     let list = |names: Vec<adjoin_lab::task::Named>| {
         names.into_iter().map(|one| one.name).collect::<Vec<_>>().join(", ")
     };
     let of = if T::NAME == TASKS[0] { String::new() } else { format!("for {} ", T::NAME) };
-    let (plain, backbone) = (T::PLAIN, T::BACKBONE);
+    let (backbone, plain) = (T::BACKBONE, T::PLAIN);
+    let learner = if several { format!("{plain},dgg") } else { "dgg".into() };
     [
         format!("{of}{} [default: {backbone}]", list(T::backbones())),
-        format!("{of}{} [default: {plain},dgg]", list(T::learners())),
+        format!("{of}{} [default: {learner}]", list(T::learners())),
     ]
 }
 

@@ -46,11 +46,11 @@ enum Command {
 
 /// The command with help that names what the tables of tasks, networks and learners hold.
 fn command() -> clap::Command {
-    let names = help::names();
-    ["train", "config"].into_iter().fold(Cli::command(), |cli, part| {
+    [("train", true), ("config", false)].into_iter().fold(Cli::command(), |cli, (part, several)| {
+        let names = help::names(several);
         cli.mut_subcommand(part, |command| {
-            let command = command.mut_arg("learner", |arg| arg.help(names.learners.clone()));
-            command.mut_arg("backbone", |arg| arg.help(names.backbones.clone()))
+            let command = command.mut_arg("learner", |arg| arg.help(names.learners));
+            command.mut_arg("backbone", |arg| arg.help(names.backbones))
         })
     })
 }

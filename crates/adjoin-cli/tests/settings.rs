@@ -56,10 +56,39 @@ fn config_shows_every_value_and_where_it_comes_from() {
     for line in recipe.lines().filter(|line| line.contains(" = ")) {
         assert!(line.ends_with("# recipe pubmed-gcnii-dgg"), "{line}");
     }
-    // Several learners one after the other, by name.
-    let both = succeed(place, &["config"]);
-    let headings: Vec<&str> = both.lines().filter(|line| line.starts_with('#')).collect();
-    assert_eq!(headings, ["# learner none", "# learner dgg"]);
+    // A file has one learner.
+    assert_eq!(succeed(place, &["config"]), succeed(place, &["config", "--learner", "dgg"]));
+    for words in [["--learner", "none,dgg"], ["--recipe", "citeseer-gcn,citeseer-gcn-dgg"]] {
+        let error = fail(place, &["config", words[0], words[1]], 2);
+        assert!(error.contains("one learner"), "{error}");
+    }
+}
+
+#[test]
+fn none_removes_what_is_optional_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let plain = succeed(place, &["config"]);
+    let set = |setting: &str| succeed(place, &["config", "--set", setting]);
+    assert!(plain.contains("[learner.dgg.augment.pagerank]"), "{plain}");
+    let without = set("learner.dgg.augment=none");
+    assert!(!without.contains("augment"), "{without}");
+    fs::write(place.join("mine.toml"), &without).unwrap();
+    let back = succeed(place, &["config", "--config", "mine.toml"]);
+    assert_eq!(values(&back), values(&without));
+    // Where it is a value it is one.
+    let plain = succeed(place, &["list", "keys", "--learner", "none"]);
+    assert!(rows(&plain).contains(&("learner", "\"none\"")), "{plain}");
+    succeed(place, &["config", "--learner", "none", "--set", "learner=none"]);
+    for (setting, said) in [
+        ("train.epochs=none", "invalid type"),
+        ("learner.dgg.encoder=none", "invalid type"),
+        ("learner.dgg.augmnt=none", "did you mean `augment`?"),
+        ("learner.dgm.k=none", "invalid type"),
+    ] {
+        let error = fail(place, &["config", "--set", setting], 2);
+        assert!(error.contains(said), "{setting}: {error}");
+    }
 }
 
 #[test]
@@ -77,6 +106,7 @@ fn what_config_prints_can_be_given_back() {
         set.for_each(|line| assert!(line.ends_with("# mine.toml"), "{line}"));
     };
     for task in TASKS {
+        again(task, &[]);
         let names = |all: Vec<adjoin_lab::task::Named>| -> Vec<String> {
             all.into_iter().map(|one| one.name).collect()
         };
@@ -217,7 +247,7 @@ fn wrong_names_are_refused_with_the_nearest() {
             (&["--recipe", "pubmed-gcni"][..], "did you mean `pubmed-gcnii`?"),
             (&["--recipe", "published-dgcnn-knn"], "`adjoin list recipes` names all"),
             (&["--learner", "dgg-str"], "did you mean \"dgg-star\"?"),
-            (&["--learner", "none,pagerenk"], "did you mean \"pagerank\"?"),
+            (&["--learner", "pagerenk"], "did you mean \"pagerank\"?"),
             (&["--learner", "dgg+consistensy"], "consistency"),
             (&["--backbone", "gcni"], "did you mean"),
             (&["--task", "points", "--learner", "knm"], "did you mean `knn`?"),
@@ -249,13 +279,17 @@ fn help_names_every_learner_and_backbone() {
         }
     }
     let folder = tempfile::tempdir().unwrap();
-    for command in ["train", "config"] {
+    let defaults = [
+        ("train", &["[default: none,dgg]", "[default: kernel,dgg]", "[default: knn,dgg]"][..]),
+        ("config", &["[default: dgg]"]),
+    ];
+    for (command, defaults) in defaults {
         let help = succeed(folder.path(), &[command, "--help"]);
         named::<Node>(&help);
         named::<Trajectory>(&help);
         named::<Points>(&help);
         let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        for default in ["[default: none,dgg]", "[default: kernel,dgg]", "[default: knn,dgg]"] {
+        for default in defaults {
             assert!(words.contains(default), "{default}: {words}");
         }
     }

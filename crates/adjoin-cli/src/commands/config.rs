@@ -1,7 +1,7 @@
 //! `adjoin config`.
 
 use super::Wanted;
-use crate::failure::{Done, print};
+use crate::failure::{Done, Failure, print};
 use adjoin_lab::{task::Task, with_task};
 use clap::Args;
 
@@ -13,7 +13,7 @@ use clap::Args;
 #[command(after_help = "\
 Examples:
   adjoin config
-      GCN with and without a learned graph
+      GCN with a learned graph
   adjoin config --backbone gat --learner dgg --set train.epochs=50 > mine.toml
   adjoin config --recipe pubmed-gcnii-dgg
   adjoin config --task points --learner dgg")]
@@ -29,12 +29,12 @@ impl Config {
     }
 
     fn print<T: Task>(&self) -> Done {
-        let configs = self.wanted.configs::<T>()?;
-        let several = configs.len() > 1;
-        for (name, layers) in configs {
-            let heading = if several { format!("# learner {name}\n\n") } else { String::new() };
-            print(format!("{heading}{}{}", layers.annotated(), if several { "\n" } else { "" }))?;
+        let mut configs = self.wanted.configs::<T>()?;
+        if configs.len() > 1 && self.wanted.names_learners() {
+            let what = "a configuration file has one learner: name one with --learner or --recipe";
+            return Err(Failure::Usage(what.into()));
         }
-        Ok(())
+        // Where none is named there are two; that of the learned graph is the last.
+        configs.pop().map_or(Ok(()), |(_, layers)| print(layers.annotated()))
     }
 }

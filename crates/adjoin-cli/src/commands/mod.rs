@@ -76,12 +76,17 @@ pub struct Wanted {
     /// Settings from a file, as config.toml of a run
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Change one setting, e.g. train.rate=0.02; may be given again
+    /// Change one setting, e.g. train.rate=0.02; none removes an optional one; may be given again
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
 
 impl Wanted {
+    /// Whether the command line says which learners.
+    fn names_learners(&self) -> bool {
+        self.learner.is_some() || !self.recipe.is_empty()
+    }
+
     fn configs<T: Task>(&self) -> Result<Vec<Configured<T>>, Failure> {
         let file = match &self.config {
             None => None,

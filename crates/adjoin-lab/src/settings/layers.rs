@@ -1,6 +1,6 @@
 //! A configuration put together in layers that remembers where each value came from.
 
-use super::overlay::{from_toml, overlaid, parse_setting};
+use super::overlay::{from_toml, overlaid, parse_setting, with_setting};
 use crate::Result;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{collections::BTreeMap, fmt::Write};
@@ -48,12 +48,10 @@ impl<C: Serialize + DeserializeOwned + Clone + Default> Layers<C> {
         Ok(self.joined(origin, config, leaves(&table).into_keys()))
     }
 
-    /// One `key=value` on top.
+    /// One `key=value` on top, as [`with_setting`].
     pub fn set(&self, setting: &str) -> Result<Self> {
-        let origin = format!("--set {setting}");
-        let table = parse_setting(setting)?;
-        let config = overlaid(&self.config, &origin, table.clone())?;
-        Ok(self.joined("--set", config, leaves(&table).into_keys()))
+        let config = with_setting(&self.config, setting)?;
+        Ok(self.joined("--set", config, leaves(&parse_setting(setting)?).into_keys()))
     }
 
     /// A configuration that was changed in code.

@@ -4,6 +4,9 @@ use crate::{Error, Result};
 use serde::{Serialize, de::DeserializeOwned};
 use strsim::levenshtein;
 
+/// How messages about keys that there are not begin.
+const UNKNOWN: &str = "unknown field";
+
 /// Reads a configuration, the values of `base` standing in for what the text leaves out.
 ///
 /// # Errors
@@ -54,9 +57,34 @@ pub(super) fn parse_setting(setting: &str) -> Result<toml::Table> {
     }
 }
 
-/// The configuration with one `key=value` on top.
+/// The configuration with one `key=value` on top. `key=none` removes an optional value or table, unless `none` is a
+/// value of the key.
 pub fn with_setting<C: Serialize + DeserializeOwned>(base: &C, setting: &str) -> Result<C> {
-    overlaid(base, &format!("--set {setting}"), parse_setting(setting)?)
+    let over = parse_setting(setting)?;
+    let found = overlaid(base, &format!("--set {setting}"), over.clone());
+    found.or_else(|error| match (setting.split_once('='), &error) {
+        (Some((key, "none")), Error::Config { what, .. }) if !what.starts_with(UNKNOWN) => {
+            without(base, key.trim(), over).ok_or(error)
+        }
+        _ => Err(error),
+    })
+}
+
+/// The configuration without a key that `over` sets; none if it cannot do without.
+fn without<C: Serialize + DeserializeOwned>(base: &C, key: &str, over: toml::Table) -> Option<C> {
+    let (place, name) = key.rsplit_once('.').unwrap_or(("", key));
+    let mut merged = overlay(toml::Table::try_from(base).ok()?, over);
+    table_at(&mut merged, place)?.remove(name);
+    let config: C = merged.try_into().ok()?;
+    // A key that comes back with its default is not optional.
+    let mut written = toml::Table::try_from(&config).ok()?;
+    (!table_at(&mut written, place)?.contains_key(name)).then_some(config)
+}
+
+/// The table at a dotted key.
+fn table_at<'a>(table: &'a mut toml::Table, place: &str) -> Option<&'a mut toml::Table> {
+    let mut parts = place.split('.').filter(|part| !part.is_empty());
+    parts.try_fold(table, |table, part| table.get_mut(part)?.as_table_mut())
 }
 
 /// The full configuration as a file that can be edited and given back.
@@ -98,8 +126,7 @@ fn overlay(mut base: toml::Table, over: toml::Table) -> toml::Table {
 /// one in a table of the configuration.
 fn suggest(message: &str, base: &toml::Table) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
-    let unknown_name =
-        ["unknown field", "unknown variant"].iter().any(|start| message.starts_with(start));
+    let unknown_name = [UNKNOWN, "unknown variant"].iter().any(|start| message.starts_with(start));
     let Some(unknown) = quoted.next().filter(|_| unknown_name) else {
         return message.to_string();
     };
