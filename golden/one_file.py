@@ -20,6 +20,8 @@ def main(script, description, compute):
         print(f"{len(tensors)} tensors, {path.stat().st_size} bytes")
         return
     old = load_file(path)
-    same = old.keys() == tensors.keys() and all(torch.allclose(old[k], v, atol=1e-9) for k, v in tensors.items())
+    same = old.keys() == tensors.keys() and all(
+        old[k].shape == v.shape and torch.allclose(old[k], v, rtol=1e-9, atol=1e-9) for k, v in tensors.items()
+    )
     print("equal to 1e-9" if same else "DIFFERENT")
     sys.exit(not same)
