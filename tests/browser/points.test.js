@@ -39,10 +39,10 @@ describe("content", () => {
     const { runs } = await data(page);
     assert.equal(await page.locator("table.compare tbody tr").count(), runs.length);
     assert.equal(await page.locator("table.errors tbody tr").count(), runs.length);
-    assert.match(await page.locator("#again pre").first().innerText(), /adjoin train --task points/);
+    assert.match(await page.locator("#again pre").first().innerText(), /adjoin train .*--task points/);
   }));
 
-  test("every layer has its mean and deviation", () => onPage({}, async (page) => {
+  test("every layer has its mean and standard deviation", () => onPage({}, async (page) => {
     const { clouds, runs } = await data(page);
     const rows = page.locator(".by-layer tbody tr");
     assert.equal(await rows.count(), clouds.at(-1)[0].degrees.length);

@@ -20,8 +20,8 @@ describe("content", () => {
     const { runs } = await data(page);
     assert.equal(await page.locator("table.compare tbody tr").count(), runs.length);
     assert.equal(await page.locator("table.errors tbody tr").count(), runs.length + 2);
-    assert.match(await page.locator("table.errors").innerText(), /straight on\s+\d\.\d{3} \/ \d\.\d{3}/);
-    assert.match(await page.locator("#again pre").first().innerText(), /adjoin train --task trajectory/);
+    assert.match(await page.locator("table.errors").innerText(), /constant velocity\s+\d\.\d{3} \/ \d\.\d{3}/);
+    assert.match(await page.locator("#again pre").first().innerText(), /adjoin train .*--task trajectory/);
   }));
 
   test("curves and degrees are drawn", () => onPage({}, async (page) => {

@@ -167,7 +167,7 @@ function readings(runs, hasDegree, redraw) {
   const columns = [["loss", "Loss", brief]];
   if (runs.some((run) => run.curve.train.some(isNumber))) columns.push(["train", `Training ${MEASURE.name}, ${MEASURE.unit}`, measured]);
   columns.push(["valid", `Validation ${MEASURE.name}, ${MEASURE.unit}`, measured]);
-  if (hasDegree) columns.push(["degree", "Learned degree ± deviation", brief]);
+  if (hasDegree) columns.push(["degree", "Learned degree ± standard deviation", brief]);
   const cells = new Map();
   const rows = runs.map((run) => {
     const box = html("input", { type: "checkbox", onchange: () => { run.shown = box.checked; redraw(); } });

@@ -42,7 +42,7 @@ function degreeChart(place, graph, readout) {
         xFormat: (bin) => `${bin * graph.degrees.width}${bin === input.length - 1 ? "+" : ""}` }),
       series.map(([kind, counts], at) => counts.map((n, bin) => rect(kind, bin, n, at * bar))),
       svg("text", { class: "tick", x: right, y: height - 6, "text-anchor": "end", "aria-hidden": "true" }, "degree"),
-      svg("text", { class: "tick", x: left - 8, y: 12, "text-anchor": "end", "aria-hidden": "true" }, `${graph.noun}s`));
+      svg("text", { class: "tick", x: 0, y: 12, "aria-hidden": "true" }, `${graph.noun}s`));
     scrub(root, {
       label: `Number of ${graph.noun}s by degree. Arrow keys read the bars.`,
       count: input.length,
