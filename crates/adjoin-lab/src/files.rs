@@ -13,10 +13,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     adjoin_data::files::write(path, bytes).map_err(Error::file(path))
 }
 
-/// As [`write`], but refuses to replace a file unless `overwrite` is set.
-///
-/// # Errors
-/// As [`write`], or that the file is there.
+/// As [`write()`], but refuses to replace a file unless `overwrite` is set.
 pub fn write_new(path: &Path, bytes: &[u8], overwrite: bool) -> Result<()> {
     check_new(path, overwrite)?;
     write(path, bytes)

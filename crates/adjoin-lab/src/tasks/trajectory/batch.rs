@@ -47,8 +47,8 @@ pub struct SceneBatch {
     pub shares: Tensor<2>,
     /// Last observed position of every agent.
     pub origins: Vec<[f32; 2]>,
-    /// What a network makes of the nodes whatever is learned, if it was asked before
-    /// ([`Trainable::constants`](super::Trainable::constants)).
+    /// What a network computes from the nodes whatever is learned, if it was done before
+    /// ([`TrajectoryModel::constants`](super::TrajectoryModel::constants)).
     pub constants: Option<Tensor<2>>,
 }
 

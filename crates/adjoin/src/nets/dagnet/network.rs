@@ -28,11 +28,11 @@ use burn::{
 /// p(g_t) = softmax(blend[s_t, attention(s_t; A_t-1)])
 /// k_t    = GRU2(GRU1([phi x_t, phi z_t]))         h_t = blend[attention(k_t; A_t), k_t]
 /// ```
-/// Where the weights of the graphs A enter is said at [`GraphAttention`]. A generator may hand on its features x^
-/// ([`hand_on`](DagNetConfig::hand_on)): then encoder, prior, decoder and goals see
-/// `h_t + D^-1 (A_t + I) V x^_t` in place of h_t, while the recurrence goes on with h_t. Gradients reach the generator
-/// through x^ as well as through the weights. The recurrence is left out so that it cannot make out of the places in x^,
-/// moment by moment, the true steps that noise ([`jitter`](DagNetConfig::jitter)) is there to hide.
+/// Where the weights of the graphs A enter is said at [`GraphAttention`]. A generator may hand on its features x^:
+/// then encoder, prior, decoder and goals see `h_t + D^-1 (A_t + I) V x^_t` in place of h_t, while the recurrence goes
+/// on with h_t. Gradients reach the generator through x^ as well as through the weights. The recurrence is left out so
+/// that it cannot make out of the places in x^, moment by moment, the true steps that noise on [`Moments::seen`] is
+/// there to hide.
 ///
 /// The public code differs in ways that its equations do not ask for; `faithful` brings them back:
 /// * it takes d and A of the goals from moment t, when the step to be predicted is done already (and
@@ -89,8 +89,7 @@ pub struct DagNet {
 pub struct Moments {
     /// The steps x, `[steps * agents, 2]`.
     pub steps: Tensor<2>,
-    /// What the recurrence sees of them: x itself or, in training, x with noise
-    /// ([`jitter`](DagNetConfig::jitter)).
+    /// What the recurrence sees of them: x itself or, in training, x with noise.
     pub seen: Tensor<2>,
     /// The places d, `[steps * agents, 2 * most agents]`.
     pub places: Tensor<2>,
