@@ -9,15 +9,15 @@ mod gat;
 mod gcn;
 mod gcnii;
 mod sage;
+mod stack;
 
-pub use backbone::{
-    BACKBONES, Backbone, BackboneConfig, BackboneEntry, BackboneKind, GcnIINetwork, Stack,
-};
+pub use backbone::{BACKBONES, Backbone, BackboneConfig, BackboneEntry, BackboneKind};
 pub use edgeconv::{EdgeConv, EdgeConvConfig, EdgeWeighting};
 pub use gat::{Gat, GatConfig};
 pub use gcn::{Gcn, GcnConfig};
 pub use gcnii::{GcnII, GcnIIConfig};
 pub use sage::{Sage, SageConfig};
+pub use stack::{GcnIINetwork, Stack};
 
 use crate::{
     Error, Result,

@@ -186,10 +186,9 @@ impl Dgm {
         // The stream leaves out the node itself: it is offered here, and the worst of k + 1 goes.
         let offered = others.with_self_loops(SelfLoops::Add);
         let log_scores = self.log_scores(latent, &offered)?;
-        let entries = best(&offered, &perturbed(&offered, &log_scores, noise)?, k);
-        let log_scores = ops::take(&log_scores, entries.clone(), 0.0)?;
-        let mut kept = entries.into_iter().peekable();
-        let pairs = offered.filter(|entry, _, _| kept.next_if_eq(&(entry as u32)).is_some());
+        let entries = offered.largest(&perturbed(&offered, &log_scores, noise)?, k);
+        let pairs = offered.keep(&entries);
+        let log_scores = ops::take(&log_scores, entries, 0.0)?;
         Ok(LearnedGraph {
             adjacency: Adjacency::unweighted(pairs.clone(), (&latent.device(), latent.dtype())),
             degrees: None,
@@ -207,18 +206,4 @@ fn perturbed(pairs: &Csr, log_scores: &Tensor<1>, noise: Option<PairNoise>) -> R
         }
     }
     Ok(values)
-}
-
-/// Positions of the `k` largest values of every row, increasing; of equal ones the first.
-fn best(pairs: &Csr, values: &[f64], k: usize) -> Vec<u32> {
-    let mut chosen = Vec::with_capacity(pairs.edges());
-    for row in 0..pairs.rows() {
-        let mut entries: Vec<u32> = pairs.range(row).map(|entry| entry as u32).collect();
-        // Stable: equal values stay in the order of their columns.
-        entries.sort_by(|&a, &b| values[b as usize].total_cmp(&values[a as usize]));
-        entries.truncate(k);
-        entries.sort_unstable();
-        chosen.extend(entries);
-    }
-    chosen
 }

@@ -123,7 +123,7 @@ impl State {
 /// [`run`](Self::run) goes through all of them with one graph. A learner that gives every layer a graph of
 /// its own, or looks at what a layer made before it gives the next one, calls the parts.
 pub trait Network {
-    /// Number of layers that take a graph.
+    /// Number of layers that take a graph; 0 of a network without edges.
     fn depth(&self) -> usize;
 
     /// Width of the input of each of them.

@@ -3,6 +3,7 @@
 mod batch;
 mod candidates;
 mod csr;
+mod rank;
 
 pub use batch::Batch;
 pub use candidates::{
