@@ -1,7 +1,7 @@
 //! The networks that learners are compared on, and the table that names them.
 
 use super::{
-    Conv, Gat, GatConfig, Gcn, GcnConfig, GcnIIConfig, Sage, SageConfig,
+    Conv, Gat, GatConfig, Gcn, GcnConfig, GcnIIConfig, Mlp, Sage, SageConfig,
     stack::{GcnIINetwork, Stack},
 };
 use crate::{
@@ -30,6 +30,8 @@ pub enum BackboneKind {
     Gat,
     /// Deep GCNII.
     Gcnii,
+    /// Linear layers with ReLU, without edges.
+    Mlp,
 }
 
 /// A network by its name.
@@ -65,6 +67,11 @@ pub const BACKBONES: &[BackboneEntry] = &[
         about: "deep convolutions that hold on to their first features (Chen et al., 2020)",
         config: || BackboneConfig::of_kind(BackboneKind::Gcnii),
     },
+    BackboneEntry {
+        name: "mlp",
+        about: "a multilayer perceptron, which sees no edges",
+        config: || BackboneConfig::of_kind(BackboneKind::Mlp),
+    },
 ];
 
 /// Settings of a [`Backbone`].
@@ -82,7 +89,7 @@ pub struct BackboneConfig {
     pub kind: BackboneKind,
     /// Width of the hidden layers (of one head for GAT).
     pub hidden: usize,
-    /// Number of convolutions.
+    /// Number of layers.
     pub layers: usize,
     /// Dropout before every layer.
     pub dropout: f64,
@@ -130,7 +137,7 @@ impl BackboneConfig {
             variant: false,
         };
         match kind {
-            BackboneKind::Gcn | BackboneKind::Sage => base,
+            BackboneKind::Gcn | BackboneKind::Sage | BackboneKind::Mlp => base,
             BackboneKind::Gat => {
                 Self { hidden: 8, heads: 8, dropout: 0.6, attention_dropout: 0.6, ..base }
             }
@@ -231,6 +238,7 @@ impl BackboneConfig {
                     .init(key.child(self.layers as u64 + 1), device)?,
                 dropout: self.dropout,
             }),
+            BackboneKind::Mlp => Backbone::Mlp(Mlp::new(&widths, self.dropout, key, device)?),
         })
     }
 
@@ -249,7 +257,7 @@ impl BackboneConfig {
     }
 }
 
-/// A network of graph convolutions.
+/// A network of graph convolutions, or of linear layers to compare it with.
 #[derive(Module, Debug)]
 #[allow(clippy::large_enum_variant)] // one per model: boxing would buy nothing
 pub enum Backbone {
@@ -261,6 +269,8 @@ pub enum Backbone {
     Gat(Stack<Gat>),
     /// GCNII.
     Gcnii(GcnIINetwork),
+    /// A perceptron.
+    Mlp(Mlp),
 }
 
 impl Backbone {
@@ -270,6 +280,7 @@ impl Backbone {
             Self::Sage(stack) => stack,
             Self::Gat(stack) => stack,
             Self::Gcnii(network) => network,
+            Self::Mlp(network) => network,
         }
     }
 
@@ -277,7 +288,7 @@ impl Backbone {
     /// own: the first convolution; of GCNII the maps in and out, as published.
     pub fn first_parameters(&self) -> &'static [&'static str] {
         match self {
-            Self::Gcn(_) | Self::Sage(_) | Self::Gat(_) => &["layers.0."],
+            Self::Gcn(_) | Self::Sage(_) | Self::Gat(_) | Self::Mlp(_) => &["layers.0."],
             Self::Gcnii(_) => &["first.", "last."],
         }
     }

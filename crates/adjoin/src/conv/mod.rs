@@ -8,6 +8,7 @@ mod edgeconv;
 mod gat;
 mod gcn;
 mod gcnii;
+mod mlp;
 mod sage;
 mod stack;
 
@@ -16,6 +17,7 @@ pub use edgeconv::{EdgeConv, EdgeConvConfig, EdgeWeighting};
 pub use gat::{Gat, GatConfig};
 pub use gcn::{Gcn, GcnConfig};
 pub use gcnii::{GcnII, GcnIIConfig};
+pub use mlp::Mlp;
 pub use sage::{Sage, SageConfig};
 pub use stack::{GcnIINetwork, Stack};
 
