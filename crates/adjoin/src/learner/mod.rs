@@ -11,6 +11,7 @@ mod dgm;
 mod dilated;
 mod dropedge;
 mod knn;
+mod neural_sparse;
 mod none;
 mod pagerank;
 
@@ -19,6 +20,7 @@ pub use dgm::{Dgm, DgmConfig};
 pub use dilated::{Dilated, DilatedConfig};
 pub use dropedge::{DropEdge, DropEdgeConfig};
 pub use knn::Knn;
+pub use neural_sparse::{NeuralSparse, NeuralSparseConfig, SparseWeights};
 pub use none::Unchanged;
 pub use pagerank::PageRank;
 pub use table::{LearnerEntry, Shape};
@@ -48,6 +50,10 @@ learners! {
     DropEdge(config: DropEdgeConfig) => DropEdge {
         "dropedge": "the given graph with random edges left out of every training step"
             => LearnerConfig::DropEdge(DropEdgeConfig::default());
+    }
+    NeuralSparse(config: NeuralSparseConfig) => NeuralSparse {
+        "neural-sparse": "NeuralSparse: k of the given neighbours by a Gumbel draw of learned scores"
+            => LearnerConfig::NeuralSparse(NeuralSparseConfig::default());
     }
     Dgm(config: DgmConfig) => Dgm {
         "dgm": "the discrete graph module: k neighbours by a Gumbel draw"

@@ -1,0 +1,59 @@
+"""Learners that other methods are compared with."""
+
+import torch
+
+from .book import Csr, clear, close, random_pairs, topic
+
+
+def largest(c, values, k):
+    """The positions of the k largest values of each row, increasing; values of a row keep clear of ties."""
+    kept, first = [], 0
+    for row in c.by_row(values.detach()):
+        order = row.sort(descending=True)
+        if len(row) > 1:
+            clear(order.values[:-1] - order.values[1:])
+        kept += sorted(first + at for at in order.indices[:k].tolist())
+        first += len(row)
+    return torch.tensor(kept)
+
+
+@topic
+def neural_sparse(book):
+    """NeuralSparse in evaluation: z = a . relu(x_i W_receiver + x_j W_sender + w v + b), k = 2.
+
+    `soft.`: softmax of z over each row. `khot.`: the sum of 2 relaxed draws (1 in a row of one edge), a' = a +
+    log(1 - softmax(a)). `out` are the weights of the 2 largest z of each row, whose edges are `kept.`.
+    """
+    n, d, h, k = 9, 4, 6, 2
+    c = Csr(n, n, random_pairs(book, n - 1, n, 26, once=[(3, 5)]))
+    c.save(book)
+    book.put("k", k)
+    leaves = {
+        "weights": book.random(c.entries, low=0.1, high=1.5),
+        "x": book.random(n, d),
+        "W_receiver": book.random(d, h),
+        "b": book.random(h),
+        "W_sender": book.random(d, h),
+        "v": book.random(h),
+        "a": book.random(h),
+    }
+    inputs = {name: book.input(name, value) for name, value in leaves.items()}
+    weights, x, receiver, b, sender, v, a = inputs.values()
+    hidden = (x @ receiver + b)[c.i] + (x @ sender)[c.j] + weights[:, None] * v
+    z = torch.relu(clear(hidden)) @ a
+    book.put("z", z)
+    kept = largest(c, z, k)
+    Csr(n, n, [c.pairs[at] for at in kept]).save(book, "kept.")
+    soft, khot = [], []
+    for row in c.by_row(z):
+        if len(row) == 0:
+            continue
+        soft.append(torch.softmax(row, 0))
+        total, keys = torch.zeros_like(row), row
+        for _ in range(min(k, len(row))):
+            draw = torch.softmax(keys, 0)
+            total, keys = total + draw, keys + torch.log(torch.clamp(1 - draw, min=1e-12))
+        close(total.sum(), torch.tensor(float(min(k, len(row)))).double())
+        khot.append(total)
+    for name, values in (("soft.", soft), ("khot.", khot)):
+        book.result(name, torch.cat(values)[kept], inputs)
