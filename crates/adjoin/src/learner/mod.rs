@@ -14,6 +14,7 @@ mod knn;
 mod neural_sparse;
 mod none;
 mod pagerank;
+mod self_weight;
 
 pub use crate::graph::{KnnConfig, KnnWeights, PageRankConfig};
 pub use dgm::{Dgm, DgmConfig};
@@ -23,6 +24,7 @@ pub use knn::Knn;
 pub use neural_sparse::{NeuralSparse, NeuralSparseConfig, SparseWeights};
 pub use none::Unchanged;
 pub use pagerank::PageRank;
+pub use self_weight::{SelfWeight, SelfWeightConfig};
 pub use table::{LearnerEntry, Shape};
 
 use crate::{
@@ -54,6 +56,10 @@ learners! {
     NeuralSparse(config: NeuralSparseConfig) => NeuralSparse {
         "neural-sparse": "NeuralSparse: k of the given neighbours by a Gumbel draw of learned scores"
             => LearnerConfig::NeuralSparse(NeuralSparseConfig::default());
+    }
+    SelfWeight(config: SelfWeightConfig) => SelfWeight {
+        "self-weight": "the given graph with a weighted self-loop at every node"
+            => LearnerConfig::SelfWeight(SelfWeightConfig::default());
     }
     Dgm(config: DgmConfig) => Dgm {
         "dgm": "the discrete graph module: k neighbours by a Gumbel draw"
