@@ -1,6 +1,7 @@
 //! Graphs with differentiable weights, features of their nodes, and what learners are given.
 
 mod adjacency;
+mod alike;
 mod features;
 mod input;
 mod knn;

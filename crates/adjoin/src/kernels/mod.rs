@@ -20,6 +20,7 @@ pub(crate) mod matmul;
 pub(crate) mod norm_pool;
 pub mod normalise;
 pub mod nuclear;
+pub(crate) mod overlap;
 pub mod pair_mlp;
 pub mod pairs;
 pub(crate) mod parts;

@@ -10,6 +10,7 @@ mod dgg;
 mod dgm;
 mod dilated;
 mod dropedge;
+mod jaccard;
 mod knn;
 mod neural_sparse;
 mod none;
@@ -20,6 +21,7 @@ pub use crate::graph::{KnnConfig, KnnWeights, PageRankConfig};
 pub use dgm::{Dgm, DgmConfig};
 pub use dilated::{Dilated, DilatedConfig};
 pub use dropedge::{DropEdge, DropEdgeConfig};
+pub use jaccard::{Jaccard, JaccardConfig};
 pub use knn::Knn;
 pub use neural_sparse::{NeuralSparse, NeuralSparseConfig, SparseWeights};
 pub use none::Unchanged;
@@ -60,6 +62,10 @@ learners! {
     SelfWeight(config: SelfWeightConfig) => SelfWeight {
         "self-weight": "the given graph with a weighted self-loop at every node"
             => LearnerConfig::SelfWeight(SelfWeightConfig::default());
+    }
+    Jaccard(config: JaccardConfig) => Jaccard {
+        "jaccard": "the given graph without edges between nodes of unlike features"
+            => LearnerConfig::Jaccard(JaccardConfig::default());
     }
     Dgm(config: DgmConfig) => Dgm {
         "dgm": "the discrete graph module: k neighbours by a Gumbel draw"
