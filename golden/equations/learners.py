@@ -1,5 +1,6 @@
 """Learners that other methods are compared with."""
 
+import numpy as np
 import torch
 
 from .book import Csr, clear, close, random_pairs, topic
@@ -57,3 +58,26 @@ def neural_sparse(book):
         khot.append(total)
     for name, values in (("soft.", soft), ("khot.", khot)):
         book.result(name, torch.cat(values)[kept], inputs)
+
+
+@topic
+def svd(book):
+    """GCN-SVD: `approximation` is the nearest matrix of rank 3 to A, by numpy; out = P x, with P = D^-1/2 (A_3 + I)
+    D^-1/2 and D the row sums of A_3 + I. `shown` is A_3 at the edges of A.
+    """
+    n, rank = 12, 3
+    pairs = random_pairs(book, n, n, 24)
+    c = Csr(n, n, pairs + [(j, i) for i, j in pairs])
+    c.save(book)
+    book.put("rank", rank)
+    weights = book.input("weights", book.random(c.entries, low=0.1, high=1.5), differentiable=False)
+    u, s, vt = np.linalg.svd(c.dense(weights).numpy())
+    assert s[rank - 1] - s[rank] > 0.05, s
+    near = torch.from_numpy((u[:, :rank] * s[:rank]) @ vt[:rank])
+    book.put("approximation", near)
+    book.put("shown", near[c.i, c.j].clamp(min=0))
+    a = near + torch.eye(n).double()
+    degrees = clear(a.sum(1))
+    scale = torch.where(degrees > 0, degrees.abs().rsqrt(), 0.0)
+    x = book.input("x", book.random(n, 4))
+    book.result("", (scale[:, None] * a * scale) @ x, {"x": x})

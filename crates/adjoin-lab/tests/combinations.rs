@@ -108,7 +108,11 @@ fn every_combination<T: Reportable>(
 fn reason_for_nodes(backbone: &str, learner: &str) -> Option<&'static str> {
     let config = BackboneConfig::named(backbone).unwrap().with_widths(4, 3);
     let network = config.init(Key::new(1), &Device::flex()).unwrap();
-    (network.depth() == 0 && learner != "none").then_some("takes no graph")
+    if network.depth() == 0 && learner != "none" {
+        return Some("takes no graph");
+    }
+    // Attention is over edges, and GCNII scales them: neither takes a matrix of low rank.
+    (learner == "svd" && ["gat", "gcnii"].contains(&backbone)).then_some("needs edges")
 }
 
 /// A small graph on disk.

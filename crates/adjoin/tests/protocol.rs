@@ -66,7 +66,12 @@ fn every_learner_drives_every_backbone() {
             for (pass, draws) in [(Pass::train(1, 2), 2), (Pass::evaluate(), 1)] {
                 let world = World::new();
                 let input = world.input().with_progress(Progress { epoch: 0, epochs: 3 });
-                let outcome = learner.drive(&input, &network, pass, draws).unwrap();
+                let outcome = learner.drive(&input, &network, pass, draws);
+                if entry.name == "svd" && ["gat", "gcnii"].contains(&backbone.name) {
+                    assert!(matches!(outcome, Err(Error::NoEdges(_))), "{}", backbone.name);
+                    continue;
+                }
+                let outcome = outcome.unwrap();
                 assert_eq!(outcome.draws.len(), draws, "{}", entry.name);
                 let log_p = values(&outcome.prediction().unwrap());
                 for row in log_p.chunks(CLASSES) {

@@ -1,6 +1,6 @@
 //! What learners are given.
 
-use super::{Adjacency, Features};
+use super::{Adjacency, Features, LowRank};
 use crate::{
     Error, Result,
     topology::{Batch, Candidates, Csr},
@@ -39,6 +39,8 @@ pub struct Prepared {
     pub candidates: Option<Candidates>,
     /// A graph that is already final.
     pub graph: Option<Adjacency>,
+    /// Thin factors of a matrix that is used in place of a graph.
+    pub low_rank: Option<LowRank>,
     /// Class probabilities of every node that a teacher gave before a graph is learned,
     /// `[nodes, classes]`, constants. Whoever has them puts them here; no learner makes them.
     pub probabilities: Option<Tensor<2>>,

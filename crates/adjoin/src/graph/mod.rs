@@ -5,10 +5,12 @@ mod alike;
 mod features;
 mod input;
 mod knn;
+mod low_rank;
 mod pagerank;
 
 pub use adjacency::Adjacency;
 pub use features::{Features, SparseFeatures};
 pub use input::{GraphInput, Prepared, Progress};
 pub use knn::{KnnConfig, KnnWeights};
+pub use low_rank::LowRank;
 pub use pagerank::PageRankConfig;

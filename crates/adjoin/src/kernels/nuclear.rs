@@ -18,6 +18,8 @@ const NEGLIGIBLE: f64 = 1e-7;
 
 /// Singular vectors that go with the leading singular values.
 pub struct Leading<T> {
+    /// The values, largest first.
+    pub values: Vec<T>,
     /// Left vectors `[rows, rank]`.
     pub left: Vec<T>,
     /// Right vectors `[columns, rank]`.
@@ -51,7 +53,8 @@ pub fn forward<T: Real>(
     let rank = rank.min(rows).min(columns);
     let width = (rank + EXTRA).min(rows).min(columns);
     if topology.edges() == 0 || rank == 0 {
-        return (T::ZERO, Leading { left: Vec::new(), right: Vec::new(), rank: 0 });
+        let (values, left, right) = (Vec::new(), Vec::new(), Vec::new());
+        return (T::ZERO, Leading { values, left, right, rank: 0 });
     }
     let weights: Vec<f64> = weights.iter().map(|&w| w.to_f64()).collect();
     let ahead = |x: &[f64]| spmm::forward(topology, &weights, x, width);
@@ -74,7 +77,9 @@ pub fn forward<T: Real>(
         rows.flat_map(|row| row[..kept].iter().map(|&v| T::from_f64(v))).collect()
     };
     let (left, right) = (leading(&left), leading(&right));
-    (T::from_f64(values[..kept].iter().sum()), Leading { left, right, rank: kept })
+    let sum = T::from_f64(values[..kept].iter().sum());
+    let values = values[..kept].iter().map(|&s| T::from_f64(s)).collect();
+    (sum, Leading { values, left, right, rank: kept })
 }
 
 /// Singular values, largest first, with their vectors `[rows, width]` and `[columns, width]`, as far as a
@@ -121,7 +126,7 @@ pub fn backward<T: Real>(topology: &Csr, leading: &Leading<T>, grad: T) -> Vec<T
     if leading.rank == 0 {
         return zeros(topology.edges());
     }
-    let Leading { left, right, rank } = leading;
+    let Leading { left, right, rank, .. } = leading;
     let mut out = spmm::backward_weights(topology, right, left, *rank);
     out.iter_mut().for_each(|g| *g *= grad);
     out

@@ -16,6 +16,7 @@ mod neural_sparse;
 mod none;
 mod pagerank;
 mod self_weight;
+mod svd;
 
 pub use crate::graph::{KnnConfig, KnnWeights, PageRankConfig};
 pub use dgm::{Dgm, DgmConfig};
@@ -27,6 +28,7 @@ pub use neural_sparse::{NeuralSparse, NeuralSparseConfig, SparseWeights};
 pub use none::Unchanged;
 pub use pagerank::PageRank;
 pub use self_weight::{SelfWeight, SelfWeightConfig};
+pub use svd::{Svd, SvdConfig};
 pub use table::{LearnerEntry, Shape};
 
 use crate::{
@@ -66,6 +68,10 @@ learners! {
     Jaccard(config: JaccardConfig) => Jaccard {
         "jaccard": "the given graph without edges between nodes of unlike features"
             => LearnerConfig::Jaccard(JaccardConfig::default());
+    }
+    Svd(config: SvdConfig) => Svd {
+        "svd": "the given graph's nearest matrix of low rank"
+            => LearnerConfig::Svd(SvdConfig::default());
     }
     Dgm(config: DgmConfig) => Dgm {
         "dgm": "the discrete graph module: k neighbours by a Gumbel draw"

@@ -44,7 +44,7 @@ pub use nearest::neighbours_at;
 pub use noise::{gumbel_noise, normal_noise};
 pub use norm_pool::{NormStatistics, column_statistics, norm_pool};
 pub use normalise::normalise;
-pub use nuclear::nuclear;
+pub use nuclear::{leading_factors, nuclear};
 pub use pairs::{PairNetwork, edge_messages, pair_embeddings, pair_logits, pair_similarity};
 pub use segment::{
     broadcast_rows, gather_columns, segment_logsumexp, segment_max, segment_mean, segment_softmax,

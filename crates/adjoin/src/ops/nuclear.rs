@@ -1,6 +1,6 @@
 //! The low-rank term: leading singular values of a sparse matrix.
 
-use super::bridge::{Op, apply};
+use super::bridge::{Op, apply, to_f64};
 use crate::{
     Error, Result,
     kernels::{
@@ -10,7 +10,7 @@ use crate::{
     },
     topology::Csr,
 };
-use burn::tensor::{Shape, Tensor};
+use burn::tensor::{Shape, Tensor, TensorData};
 
 struct Nuclear {
     topology: Csr,
@@ -61,12 +61,46 @@ pub fn nuclear(
     convergence: Convergence,
     key: Key,
 ) -> Result<Tensor<1>> {
-    if weights.dims() != [topology.edges()] {
-        return Err(Error::shape("nuclear: weights", [topology.edges()], weights.dims()));
-    }
-    if rank == 0 {
-        return Err(Error::Setting { name: "rank", value: "0".into(), expected: "at least 1" });
-    }
+    check("nuclear: weights", topology, weights, rank)?;
     let op = Nuclear { topology: topology.clone(), rank, convergence, key };
     apply("nuclear", op, [weights.into()])
+}
+
+/// `U S` `[rows, rank]` and `V^T` `[rank, columns]` of the leading singular values of the sparse matrix with
+/// these weights: their product is the nearest matrix of that rank. Found as in [`nuclear`]; constants.
+///
+/// There are fewer than `rank` where the other singular values are 0; of a matrix of zeros there is one, and
+/// both factors are 0.
+///
+/// # Errors
+/// If the weights do not fit the topology, or `rank` is 0.
+pub fn leading_factors(
+    topology: &Csr,
+    weights: &Tensor<1>,
+    rank: usize,
+    convergence: Convergence,
+    key: Key,
+) -> Result<[Tensor<2>; 2]> {
+    check("leading_factors: weights", topology, weights, rank)?;
+    let values = to_f64("leading_factors", weights)?;
+    let (_, found) = kernel::forward(topology, &values, rank, convergence, key);
+    let Leading { values, left, right, rank } = found;
+    let (rows, columns) = (topology.rows(), topology.columns());
+    let tensor = |values: Vec<f64>, shape| {
+        let data = TensorData::new(values, shape).convert_dtype(weights.dtype());
+        Tensor::from_data(data, (&weights.device(), weights.dtype()))
+    };
+    if rank == 0 {
+        return Ok([tensor(vec![0.0; rows], [rows, 1]), tensor(vec![0.0; columns], [1, columns])]);
+    }
+    let scaled = left.iter().enumerate().map(|(at, u)| u * values[at % rank]).collect();
+    let turned = (0..rank * columns).map(|at| right[at % columns * rank + at / columns]).collect();
+    Ok([tensor(scaled, [rows, rank]), tensor(turned, [rank, columns])])
+}
+
+fn check(what: &'static str, topology: &Csr, weights: &Tensor<1>, rank: usize) -> Result<()> {
+    if weights.dims() != [topology.edges()] {
+        return Err(Error::shape(what, [topology.edges()], weights.dims()));
+    }
+    Error::positive(rank, "rank", "at least 1")
 }
