@@ -81,3 +81,39 @@ def svd(book):
     scale = torch.where(degrees > 0, degrees.abs().rsqrt(), 0.0)
     x = book.input("x", book.random(n, 4))
     book.result("", (scale[:, None] * a * scale) @ x, {"x": x})
+
+
+@topic
+def gnnguard(book):
+    """GNNGuard in evaluation, threshold 0.1, memory 0.3, under two layers of GCN with ReLU between.
+
+    `first` and `second` are the weights of the layers as dense matrices, rows summing to 1. They are constants;
+    GCN scales them by their row sums, which changes nothing.
+    """
+    n, d, h, classes, threshold, memory = 9, 4, 5, 3, 0.1, 0.3
+    c = Csr(n, n, random_pairs(book, n - 1, n - 1, 30))  # the last node is isolated
+    c.save(book)
+    book.put("threshold", threshold)
+    book.put("memory", memory)
+    shapes = {"x": (n, d), "W_0": (d, h), "b_0": (h,), "W_1": (h, classes), "b_1": (classes,)}
+    inputs = {name: book.input(name, book.random(*shape)) for name, shape in shapes.items()}
+    x, w0, b0, w1, b1 = inputs.values()
+
+    def attention(state):
+        state = state.detach()
+        unit = state / state.norm(dim=1, keepdim=True).clamp(min=1e-30)
+        cosines = c.dense((unit[c.i] * unit[c.j]).sum(1))
+        clear(cosines[c.i, c.j] - threshold)
+        kept = torch.where(cosines >= threshold, cosines, 0.0)
+        count = (kept > 0).sum(1, keepdim=True).double()
+        shares = kept / kept.sum(1, keepdim=True).clamp(min=1e-30)
+        weights = shares * count / (count + 1) + torch.diag(1 / (count[:, 0] + 1))
+        close(weights.sum(1), torch.ones(n).double())
+        return weights
+
+    first = attention(x)
+    hidden = torch.relu(clear(first @ x @ w0 + b0))
+    second = memory * first + (1 - memory) * attention(hidden)
+    book.put("first", first)
+    book.put("second", second)
+    book.result("", second @ hidden @ w1 + b1, inputs)

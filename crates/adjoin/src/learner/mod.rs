@@ -10,6 +10,7 @@ mod dgg;
 mod dgm;
 mod dilated;
 mod dropedge;
+mod gnnguard;
 mod jaccard;
 mod knn;
 mod neural_sparse;
@@ -22,6 +23,7 @@ pub use crate::graph::{KnnConfig, KnnWeights, PageRankConfig};
 pub use dgm::{Dgm, DgmConfig};
 pub use dilated::{Dilated, DilatedConfig};
 pub use dropedge::{DropEdge, DropEdgeConfig};
+pub use gnnguard::{GnnGuard, GnnGuardConfig};
 pub use jaccard::{Jaccard, JaccardConfig};
 pub use knn::Knn;
 pub use neural_sparse::{NeuralSparse, NeuralSparseConfig, SparseWeights};
@@ -72,6 +74,10 @@ learners! {
     Svd(config: SvdConfig) => Svd {
         "svd": "the given graph's nearest matrix of low rank"
             => LearnerConfig::Svd(SvdConfig::default());
+    }
+    GnnGuard(config: GnnGuardConfig) => GnnGuard {
+        "gnnguard": "GNNGuard: each layer weighs the given edges by the cosine of its inputs"
+            => LearnerConfig::GnnGuard(GnnGuardConfig::default());
     }
     Dgm(config: DgmConfig) => Dgm {
         "dgm": "the discrete graph module: k neighbours by a Gumbel draw"
