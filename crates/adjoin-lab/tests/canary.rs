@@ -13,7 +13,10 @@ use std::sync::Arc;
 /// All learners on the usual network, and all networks with the generator.
 fn sings<T: Task>(honest: &T::Data, altered: &T::Data, settings: &[&str]) {
     let learners = T::learners().into_iter().map(|learner| (T::BACKBONE.to_string(), learner.name));
-    let networks = T::backbones().into_iter().map(|network| (network.name, "dgg".to_string()));
+    // A perceptron takes no graph, so no generator of one either.
+    let with = |network: &str| if network == "mlp" { T::PLAIN } else { "dgg" }.to_string();
+    let networks =
+        T::backbones().into_iter().map(|network| (network.name.clone(), with(&network.name)));
     for (backbone, learner) in learners.chain(networks) {
         let layers = named::<T>(&backbone, &learner, settings);
         let of = |data: &T::Data| run::<T>(data, &layers, &[3, 4], 2).record;

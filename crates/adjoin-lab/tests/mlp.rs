@@ -2,7 +2,10 @@
 
 mod common;
 
-use adjoin_lab::{run::Unobserved, tasks::Node};
+use adjoin_lab::{
+    run::{Request, Unobserved},
+    tasks::Node,
+};
 use common::{citations, named, run_in};
 
 #[test]
@@ -33,5 +36,17 @@ fn a_learner_is_refused_before_anything_is_trained() {
         let error = run_in::<Node>(&data, &layers, &[5], 1, &Unobserved, None).err().unwrap();
         let says = |word: &str| error.to_string().contains(word);
         assert!(says(learner) && says("mlp takes no graph") && says("none"), "{error}");
+    }
+}
+
+/// A run of several learners is refused as a whole, before the first of them is trained.
+#[test]
+fn a_request_that_names_both_is_refused() {
+    for learner in ["none,dgg", "dropedge"] {
+        let learners: Vec<String> = learner.split(',').map(String::from).collect();
+        let request =
+            Request { backbone: Some("mlp"), learners: Some(&learners), ..Request::default() };
+        let error = request.configs::<Node>().err().unwrap().to_string();
+        assert!(error.contains("mlp takes no graph"), "{error}");
     }
 }

@@ -54,6 +54,7 @@ fn two_layers_are_their_formula() {
 #[test]
 fn no_graph_reaches_it() {
     let config = BackboneConfig::named("mlp").unwrap().with_widths(WIDTH, 3);
+    assert!(!config.takes_graph() && BackboneConfig::default().takes_graph());
     let network = config.init(Key::new(3), &device()).unwrap();
     assert_eq!((network.depth(), network.widths()), (0, vec![]));
     let x = Features::from(tensor32(&normals(1, NODES * WIDTH), [NODES, WIDTH]));

@@ -120,6 +120,11 @@ impl BackboneConfig {
         entry.map_or("unknown", |entry| entry.name)
     }
 
+    /// Whether any of its layers takes a graph.
+    pub fn takes_graph(&self) -> bool {
+        self.kind != BackboneKind::Mlp
+    }
+
     /// The settings each network was published with on Cora.
     pub fn of_kind(kind: BackboneKind) -> Self {
         let base = Self {

@@ -1,9 +1,10 @@
 //! Settings of node classification.
 
+use super::Node;
 use crate::{
     Error, Result,
     settings::{TrainConfig, not_negative, share},
-    task::Settings,
+    task::{Settings, Task},
 };
 use adjoin::{
     conv::BackboneConfig,
@@ -155,6 +156,15 @@ impl Settings for NodeConfig {
 
     fn check(&self) -> Result<()> {
         self.train.check()?;
+        if !self.backbone.takes_graph() && self.learner() != Node::PLAIN {
+            let (learner, plain) = (self.learner(), Node::PLAIN);
+            let what = format!(
+                "backbone {} takes no graph, so it has no use for a learner of one; \
+                 choose --learner {plain} or another backbone",
+                self.backbone()
+            );
+            return Err(Error::Config { place: format!("learner {learner}"), what });
+        }
         if self.draws.samples == 0 {
             let what = "must be at least 1".into();
             return Err(Error::Config { place: "draws.samples".into(), what });

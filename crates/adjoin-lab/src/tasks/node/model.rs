@@ -97,15 +97,6 @@ impl NodeModel {
         let shape = Shape { features, classes, widths: backbone.widths(), training: 0 };
         let empty = Prepared::default();
         let learner = config.learner.init(&data.input(&empty), &shape, key.child(1), device)?;
-        if backbone.depth() == 0 && !learner.hands_on() {
-            let (learner, backbone) = (config.learner.kind(), config.backbone.name());
-            return Err(Error::Config {
-                place: format!("learner {learner}"),
-                what: format!(
-                    "backbone {backbone} takes no graph, so it has no use for a learner of one; choose learner none or another backbone"
-                ),
-            });
-        }
         let confidence = config.teacher.confidence;
         Ok(Self { learner, backbone, teacher, confidence, joined: true, prepared: None })
     }
