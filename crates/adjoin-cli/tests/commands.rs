@@ -176,6 +176,17 @@ fn graphs_are_damaged_and_made_up() {
     assert!((0.4..0.6).contains(&homophily), "{homophily}");
     let error = fail(place, &[&made[..], &["--homophily", "2", "--overwrite"]].concat(), 1);
     assert!(error.contains("homophily") && error.contains("0 to 1"), "{error}");
+    let plant = ["data", "generate", "plant", "--format", "csv", "--planted", "--nodes", "400"];
+    succeed(place, &plant);
+    assert_eq!(fact("./plant", "classes"), "5: class 0, class 1, class 2, class 3, class 4");
+    let planted = fact("./plant", "planted");
+    assert!(planted.contains("good edges") && planted.contains("nodes without"), "{planted}");
+    fail(place, &[&plant[..], &["--homophily", "0.5", "--overwrite"]].concat(), 2);
+    fail(place, &[&made[..], &["--max-good", "5", "--overwrite"]].concat(), 2);
+    let error = fail(place, &[&plant[..], &["--max-bad", "90", "--overwrite"]].concat(), 1);
+    assert!(error.contains("max_bad") && error.contains("half of the nodes"), "{error}");
+    succeed(place, &[&damage[..], &["--wrong-edges", "0.5", "--overwrite"]].concat());
+    assert_eq!(fact("wrong.npz", "injected"), "2639 edges");
 }
 
 #[test]

@@ -182,19 +182,15 @@ fn write_edges(dataset: &NodeDataset, out: impl Write) -> io::Result<()> {
     let id = |node: u32| {
         dataset.node_ids.get(node as usize).cloned().unwrap_or_else(|| node.to_string())
     };
-    match &dataset.weights {
-        None => {
-            table.write_record(["source", "target"])?;
-            for (u, v) in &dataset.edges {
-                table.write_record([id(*u), id(*v)])?;
-            }
-        }
-        Some(weights) => {
-            table.write_record(["source", "target", "weight"])?;
-            for ((u, v), weight) in dataset.edges.iter().zip(weights) {
-                table.write_record([id(*u), id(*v), weight.to_string()])?;
-            }
-        }
+    let mut header = vec!["source", "target"];
+    header.extend(dataset.weights.is_some().then_some("weight"));
+    header.extend(dataset.marks.named().map(|(name, _)| name));
+    table.write_record(&header)?;
+    for (at, (u, v)) in dataset.edges.iter().enumerate() {
+        let mut row = vec![id(*u), id(*v)];
+        row.extend(dataset.weights.as_ref().map(|weights| weights[at].to_string()));
+        row.extend(dataset.marks.named().map(|(_, marks)| u8::from(marks[at]).to_string()));
+        table.write_record(&row)?;
     }
     table.flush()
 }
@@ -205,6 +201,10 @@ fn fill(archive: &mut NpzWriter, dataset: &NodeDataset) -> io::Result<()> {
     archive.numbers("edges", &[dataset.edges.len(), 2], ends)?;
     if let Some(weights) = &dataset.weights {
         archive.floats("edge_weights", &[weights.len()], weights)?;
+    }
+    for (name, marks) in dataset.marks.named() {
+        let bytes: Vec<u8> = marks.iter().map(|mark| u8::from(*mark)).collect();
+        archive.array(&format!("edge_{name}"), "|b1", &[marks.len()], &bytes)?;
     }
     match &dataset.features {
         Features::Sparse { rows, columns, pointers, indices, values } => {

@@ -65,6 +65,7 @@ fn decode(asset: &[u8]) -> Result<NodeDataset> {
         features: Features::from_rows(columns, rows).ok_or_else(|| damaged(input.at))?,
         feature_names: Vec::new(),
         edges: simplify(edges),
+        marks: Default::default(),
         weights: None,
         labels,
         class_names,

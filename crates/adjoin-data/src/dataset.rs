@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::marks::EdgeMarks;
 use crate::split::{Split, hex};
 
 /// The label of a node whose class is not known.
@@ -28,6 +29,8 @@ pub struct NodeDataset {
     pub edges: Vec<(u32, u32)>,
     /// One weight an edge, when the data has them.
     pub weights: Option<Vec<f32>>,
+    /// What is known of each edge of a made-up or damaged graph; nothing that learns may use it.
+    pub marks: EdgeMarks,
     /// Class of each node, or [`UNKNOWN_LABEL`].
     pub labels: Vec<u32>,
     /// Names of the classes, in the order of their numbers.
@@ -65,6 +68,19 @@ impl NodeDataset {
         degrees
     }
 
+    /// Number of good neighbours of each node; `None` when the graph has no plant.
+    pub fn planted_degrees(&self) -> Option<Vec<u32>> {
+        let planted = self.marks.planted.as_ref()?;
+        let mut degrees = vec![0; self.nodes()];
+        let good = self.edges.iter().zip(planted).filter(|(_, good)| **good);
+        for end in good.flat_map(|((u, v), _)| [*u, *v]) {
+            if let Some(degree) = degrees.get_mut(end as usize) {
+                *degree += 1;
+            }
+        }
+        Some(degrees)
+    }
+
     /// Fraction of the edges between nodes of known class that join the same class; `None` when there
     /// is no such edge.
     pub fn homophily(&self) -> Option<f64> {
@@ -79,6 +95,7 @@ impl NodeDataset {
         self.name.push_str("-no-graph");
         self.edges = Vec::new();
         self.weights = None;
+        self.marks = EdgeMarks::default();
         self
     }
 
@@ -145,6 +162,12 @@ impl NodeDataset {
             if let Some(at) = weights.iter().position(|weight| !usable(weight)) {
                 let what = format!("weight of edge {:?} is {}", self.edges[at], weights[at]);
                 return wrong("weights", what, "weights must be finite numbers from 0 on");
+            }
+        }
+        for (field, marks) in self.marks.named() {
+            if marks.len() != self.edges.len() {
+                let what = format!("{} marks for {} edges", marks.len(), self.edges.len());
+                return wrong(field, what, "give one mark an edge, or none at all");
             }
         }
         let classes = self.classes();

@@ -6,6 +6,7 @@ use crate::dataset::NodeDataset;
 use crate::edges::simplify;
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::marks::EdgeMarks;
 use crate::random::SplitMix64;
 
 /// Settings of [`citation_like`].
@@ -103,6 +104,7 @@ pub fn citation_like(config: &GeneratorConfig) -> Result<NodeDataset> {
         feature_names: Vec::new(),
         edges,
         weights: None,
+        marks: EdgeMarks::default(),
         labels,
         class_names: (0..config.classes).map(|class| format!("topic {class}")).collect(),
         node_ids: Vec::new(),
@@ -167,8 +169,8 @@ fn write(config: &GeneratorConfig, class: usize, random: &mut SplitMix64) -> Vec
 }
 
 /// Adds `fraction` times as many edges as there are, each new and between two nodes of different known
-/// classes. Returns the new dataset and the edges added, for telling later whether a learner found
-/// them out. Weights, if there are any, are copied from edges drawn at random.
+/// classes. Returns the new dataset, in which they are marked as injected, and the edges added, for
+/// telling later whether a learner found them out. Weights, if there are any, are copied from edges drawn at random.
 ///
 /// This looks at all labels, those of test nodes too: it damages data for a study, and nothing that
 /// learns may use it.
@@ -206,19 +208,30 @@ pub fn add_wrong_edges(
     }
     let mut changed = dataset.clone();
     changed.name = format!("{}+wrong:{fraction}:{seed}", dataset.name);
-    let drawn = |random: &mut SplitMix64, weights: &[f32]| weights[random.below(weights.len())];
-    let mut all: Vec<((u32, u32), f32)> = match &dataset.weights {
-        Some(weights) => {
-            let new = added.iter().map(|edge| (*edge, drawn(&mut random, weights)));
-            let new: Vec<_> = new.collect();
-            dataset.edges.iter().copied().zip(weights.iter().copied()).chain(new).collect()
-        }
-        None => dataset.edges.iter().chain(&added).map(|edge| (*edge, 1.0)).collect(),
+    let all: Vec<(u32, u32)> = dataset.edges.iter().chain(&added).copied().collect();
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_unstable_by_key(|at| all[*at]);
+    let old = dataset.edges.len();
+    changed.edges = arranged(&all, &order);
+    changed.weights = dataset.weights.as_ref().map(|weights| {
+        let drawn = added.iter().map(|_| weights[random.below(weights.len())]);
+        let weights: Vec<f32> = weights.iter().copied().chain(drawn).collect();
+        arranged(&weights, &order)
+    });
+    let marks = |known: &Option<Vec<bool>>, new: bool| {
+        let mut marks = known.clone().unwrap_or_else(|| vec![false; old]);
+        marks.resize(all.len(), new);
+        arranged(&marks, &order)
     };
-    all.sort_by_key(|(edge, _)| *edge);
-    changed.edges = all.iter().map(|(edge, _)| *edge).collect();
-    changed.weights =
-        dataset.weights.as_ref().map(|_| all.iter().map(|(_, weight)| *weight).collect());
+    changed.marks = EdgeMarks {
+        planted: dataset.marks.planted.as_ref().map(|_| marks(&dataset.marks.planted, false)),
+        injected: Some(marks(&dataset.marks.injected, true)),
+    };
     added.sort_unstable();
     Ok((changed, added))
+}
+
+/// Values in another order.
+fn arranged<T: Copy>(values: &[T], order: &[usize]) -> Vec<T> {
+    order.iter().map(|at| values[*at]).collect()
 }

@@ -20,6 +20,7 @@
 //! | download a public one | [`fetch`] |
 //! | one reader by itself | [`read`] |
 //! | a made-up graph, or wrong edges in a real one | [`citation_like`], [`add_wrong_edges`] |
+//! | a made-up graph whose good neighbours are known | [`planted`] |
 //! | pedestrians, basketball players or one's own trajectories | [`trajectory`] |
 //! | point clouds: ModelNet40, one's own meshes or generated solids | [`points`] |
 //! | write a dataset | [`write_csv_folder`], [`write_npz`] |
@@ -40,8 +41,10 @@ pub mod files;
 mod generate;
 mod locate;
 mod locations;
+mod marks;
 mod names;
 mod npz_writer;
+mod plant;
 pub mod points;
 mod random;
 pub mod read;
@@ -60,7 +63,9 @@ pub use fetch::{FetchOptions, Fetched, Progress, fetch};
 pub use generate::{GeneratorConfig, add_wrong_edges, citation_like};
 pub use locate::load;
 pub use locations::Locations;
+pub use marks::EdgeMarks;
 pub use npz_writer::NpzWriter;
+pub use plant::{PlantedConfig, planted};
 pub use random::SplitMix64;
 pub use registry::{KnownDataset, find, list};
 pub use split::Split;

@@ -3,8 +3,8 @@
 use std::fs;
 
 use adjoin_data::{
-    Existing, Features, GeneratorConfig, NodeDataset, Split, UNKNOWN_LABEL, citation_like, cora,
-    load, read, write_csv_folder, write_npz,
+    EdgeMarks, Existing, Features, GeneratorConfig, NodeDataset, PlantedConfig, Split,
+    UNKNOWN_LABEL, citation_like, cora, load, planted, read, write_csv_folder, write_npz,
 };
 
 fn small() -> NodeDataset {
@@ -18,6 +18,7 @@ fn small() -> NodeDataset {
         feature_names: vec!["height".into(), "depth, m".into()],
         edges: vec![(0, 2), (1, 2)],
         weights: Some(vec![0.25, 3.0]),
+        marks: EdgeMarks { planted: Some(vec![true, false]), injected: Some(vec![false, true]) },
         labels: vec![1, UNKNOWN_LABEL, 0],
         class_names: vec!["zebra, striped".into(), "ape".into()],
         node_ids: vec!["n \"1\"".into(), "ä".into(), "x,y".into()],
@@ -33,7 +34,8 @@ fn both_forms_come_back_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let made =
         citation_like(&GeneratorConfig { nodes: 200, features: 90, ..Default::default() }).unwrap();
-    for mut dataset in [small(), cora().unwrap(), made] {
+    let config = PlantedConfig { nodes: 300, max_good: 9, max_bad: 9, ..Default::default() };
+    for mut dataset in [small(), cora().unwrap(), made, planted(&config).unwrap()] {
         let npz = folder.path().join(format!("{}.npz", dataset.name));
         write_npz(&dataset, &npz, Existing::Refuse).unwrap();
         assert_eq!(read::npz(&npz).unwrap(), dataset);

@@ -46,6 +46,9 @@ fn wrong_edges_are_new_and_wrong() {
         assert!(cora.edges.binary_search(&(*u, *v)).is_err());
         assert!(noisy.edges.binary_search(&(*u, *v)).is_ok());
     }
+    let marks = noisy.marks.injected.as_ref().unwrap();
+    let injected = noisy.edges.iter().zip(marks).filter(|(_, marked)| **marked);
+    assert_eq!(injected.map(|(edge, _)| *edge).collect::<Vec<_>>(), added);
     assert_eq!(noisy.name, "cora+wrong:0.5:7");
     assert_eq!(add_wrong_edges(&cora, 0.0, 7).unwrap().0.edges, cora.edges);
     assert!(add_wrong_edges(&cora, f64::NAN, 7).is_err());

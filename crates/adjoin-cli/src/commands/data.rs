@@ -29,11 +29,13 @@ Examples:
       Cora with half as many edges again, all between classes: what does a learner make of it?
   adjoin data generate made-up.npz --format npz --nodes 5000 --homophily 0.5
       a made-up graph whose citations leave their topic half of the time
+  adjoin data generate planted.npz --format npz --planted
+      a made-up graph whose good neighbours are known, and their number
 
 Your own graph is a folder with nodes.csv (id, label, split if wanted, features) and edges.csv (source, target,
-weight if wanted), a .graphml file, or an .npz file with these arrays:
+weight, planted, injected, the last three if wanted), a .graphml file, or an .npz file with these arrays:
   features  node_features; or feat_indptr, feat_indices, feat_shape and, if not all 1, feat_data
-  edges     edges (E x 2), or adj_indptr and adj_indices; edge_weights if wanted
+  edges     edges (E x 2), or adj_indptr and adj_indices; edge_weights, edge_planted, edge_injected if wanted
   labels    labels, below 0 where unknown
   splits    train_idx, val_idx, test_idx; or train_masks, val_masks, test_masks (S x N), split_names
   names     class_names, node_ids, feature_names, all if wanted
@@ -218,6 +220,17 @@ fn info(name: &str, locations: &Locations) -> Done {
         ("default", dataset.default_split().map_or_else(|e| e.to_string(), |s| s.name)),
         ("fingerprint", dataset.fingerprint()),
     ];
+    if let Some(good) = dataset.planted_degrees() {
+        let edges = good.iter().sum::<u32>() / 2;
+        let without = good.iter().filter(|number| **number == 0).count();
+        let most = good.iter().max().unwrap_or(&0);
+        let fact = format!("{edges} good edges, {most} at most at a node, {without} nodes without");
+        rows.push(("planted", fact));
+    }
+    if let Some(marks) = &dataset.marks.injected {
+        let edges = marks.iter().filter(|marked| **marked).count();
+        rows.push(("injected", format!("{edges} edges")));
+    }
     if let Ok(known) = adjoin_data::find(name) {
         rows.push(("source", known.source.into()));
         rows.push(("licence", known.licence.into()));

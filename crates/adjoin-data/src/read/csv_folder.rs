@@ -4,9 +4,11 @@ use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord};
 
+use super::edge_row::EdgeRow;
 use super::table::Table;
 use crate::dataset::NodeDataset;
 use crate::error::{At, Error, Result};
+use crate::marks::EdgeMarks;
 
 /// Reads a folder of CSV files.
 ///
@@ -21,7 +23,8 @@ use crate::error::{At, Error, Result};
 /// | `sparse:WIDTH` | `column:value` pairs of a matrix with WIDTH columns |
 /// | any other | a number |
 ///
-/// `edges.csv` has `source,target` and if wanted `weight`; edges are undirected. `classes.txt`, one
+/// `edges.csv` has `source,target` and if wanted `weight`; edges are undirected. Columns `planted` and
+/// `injected`, 0 or 1, are [`EdgeMarks`]. `classes.txt`, one
 /// class a line, fixes the order of the classes; without it they are sorted.
 pub fn csv_folder(folder: &Path) -> Result<NodeDataset> {
     let nodes = super::file_bytes(&folder.join("nodes.csv"))?;
@@ -51,9 +54,9 @@ pub fn csv_bytes(
     let columns = edge_columns(&rows.header, &path)?;
     while let Some((row, at)) = rows.next()? {
         let cell = |column: usize| row.get(column).unwrap_or("");
-        let weight = columns[2].map(cell);
-        let ends = [columns[0].map_or("", cell), columns[1].map_or("", cell)];
-        table.edge(ends, weight, &at)?;
+        let [source, target, weight, planted, injected] = columns.map(|column| column.map(cell));
+        let row = EdgeRow { weight, marks: [planted, injected] };
+        table.edge([source.unwrap_or(""), target.unwrap_or("")], row, &at)?;
     }
 
     let classes = match classes {
@@ -67,11 +70,12 @@ pub fn csv_bytes(
     table.finish(name, classes)
 }
 
-/// Places of source, target and weight.
-fn edge_columns(header: &StringRecord, path: &Path) -> Result<[Option<usize>; 3]> {
-    let mut columns = [None; 3];
-    let names = ["source", "target", "weight"];
-    let help = "the columns are: source, target, weight (if wanted)";
+/// Places of source, target, weight and marks.
+fn edge_columns(header: &StringRecord, path: &Path) -> Result<[Option<usize>; 5]> {
+    let mut columns = [None; 5];
+    let [planted, injected] = EdgeMarks::NAMES;
+    let names = ["source", "target", "weight", planted, injected];
+    let help = "the columns are: source, target; if wanted weight, planted, injected";
     for (place, name) in header.iter().enumerate() {
         let slot = names.iter().position(|known| *known == name).map(|known| &mut columns[known]);
         match slot {
@@ -83,7 +87,7 @@ fn edge_columns(header: &StringRecord, path: &Path) -> Result<[Option<usize>; 3]
         }
     }
     match columns {
-        [Some(_), Some(_), _] => Ok(columns),
+        [Some(_), Some(_), ..] => Ok(columns),
         _ => Err(At::line(path, 1).error("columns `source` and `target` are needed", help)),
     }
 }

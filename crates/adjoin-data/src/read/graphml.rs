@@ -6,6 +6,7 @@ use std::path::Path;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use super::edge_row::EdgeRow;
 use super::table::Table;
 use crate::dataset::NodeDataset;
 use crate::error::{At, Error, Result};
@@ -177,7 +178,8 @@ impl Document {
         for edge in &self.edges {
             if let [source, target] = &edge.ends[..] {
                 let weight = weight.map(|key| cell(edge, key));
-                table.edge([source, target], weight.as_deref(), &edge.at)?;
+                let row = EdgeRow { weight: weight.as_deref(), ..EdgeRow::default() };
+                table.edge([source, target], row, &edge.at)?;
             }
         }
         table.finish(super::stem(path), None)

@@ -3,6 +3,7 @@
 //! The `*_bytes` functions do the same from memory; the path they take is only for messages.
 
 mod csv_folder;
+mod edge_row;
 mod graphml;
 mod npy;
 mod npz;

@@ -10,6 +10,7 @@ use crate::dataset::{NodeDataset, UNKNOWN_LABEL};
 use crate::edges::simplify;
 use crate::error::{At, Error, Result};
 use crate::features::Features;
+use crate::marks::EdgeMarks;
 use crate::split::Split;
 use crate::split_spec::is_split_name;
 
@@ -26,6 +27,7 @@ const MAX_RATIO: u64 = 500;
 /// |---|---|
 /// | features | `feat_indptr`, `feat_indices`, `feat_shape`, `feat_data` (ones when absent); or `attr_` with the same endings; or `node_features` (N, d) |
 /// | edges | `edges` (E, 2), any direction; or `adj_indptr`, `adj_indices`; `edge_weights` (E) if wanted |
+/// | marks | `edge_planted`, `edge_injected` (E), 0 or 1, if wanted; see [`EdgeMarks`] |
 /// | labels | `labels` or `node_labels` (N); negative is unknown |
 /// | splits | `train_idx`, `val_idx`, `test_idx`, the split `public`; and `train_masks`, `val_masks`, `test_masks` (S, N), the splits `fixed:0`... or as in `split_names` |
 /// | names | `class_names` (C), `node_ids` (N), `feature_names` (F), text |
@@ -39,7 +41,7 @@ pub fn npz_bytes(name: &str, path: &Path, bytes: &[u8]) -> Result<NodeDataset> {
     let (labels, classes) = read_labels(&mut archive)?;
     let nodes = labels.len();
     let features = read_features(&mut archive, nodes)?;
-    let (edges, weights) = read_edges(&mut archive, nodes)?;
+    let (edges, weights, marks) = read_edges(&mut archive, nodes)?;
     let mut splits = read_index_split(&mut archive)?;
     splits.extend(read_mask_splits(&mut archive, nodes)?);
     let mut class_names = archive.texts("class_names")?.unwrap_or_default();
@@ -55,6 +57,7 @@ pub fn npz_bytes(name: &str, path: &Path, bytes: &[u8]) -> Result<NodeDataset> {
         feature_names,
         edges,
         weights,
+        marks,
         labels,
         class_names,
         node_ids,
@@ -215,7 +218,7 @@ fn read_pointers(
     })
 }
 
-type Edges = (Vec<(u32, u32)>, Option<Vec<f32>>);
+type Edges = (Vec<(u32, u32)>, Option<Vec<f32>>, EdgeMarks);
 
 fn read_edges(archive: &mut Archive<'_>, nodes: usize) -> Result<Edges> {
     if archive.has("adj_indptr") && !archive.has("edges") {
@@ -226,7 +229,7 @@ fn read_edges(archive: &mut Archive<'_>, nodes: usize) -> Result<Edges> {
             let ends = &columns[pair[0] as usize..pair[1] as usize];
             ends.iter().map(move |end| (row as u32, *end))
         });
-        return Ok((simplify(rows), None));
+        return Ok((simplify(rows), None, EdgeMarks::default()));
     }
     let pairs = archive.must("edges", |array| {
         if array.axes(2)?[1] != 2 {
@@ -237,16 +240,26 @@ fn read_edges(archive: &mut Archive<'_>, nodes: usize) -> Result<Edges> {
         Ok(ends.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>())
     })?;
     let edges = simplify(pairs.iter().copied());
+    // Weights and marks are only written for edges in our own form, where row k is edge k.
+    let fits = |array: &Array<'_>, what: &str, length: usize| {
+        if length == edges.len() && pairs == edges {
+            return Ok(());
+        }
+        let needed = format!("{what} need `edges` sorted, each once with the smaller end first");
+        Err(array.at().error(needed, format!("sort the edges, or leave out the {what}")))
+    };
     let weights = archive.with("edge_weights", |array| {
         let weights = array.floats()?;
-        // Weights are only written for edges in our own form, where row k is edge k.
-        if weights.len() != edges.len() || pairs != edges {
-            let what = "weights need `edges` sorted, each once with the smaller end first";
-            return Err(array.at().error(what, "sort the edges, or leave out the weights"));
-        }
-        Ok(weights)
+        fits(&array, "weights", weights.len()).map(|()| weights)
     })?;
-    Ok((edges, weights))
+    let mut marks = [None, None];
+    for (place, name) in marks.iter_mut().zip(EdgeMarks::NAMES) {
+        *place = archive.with(&format!("edge_{name}"), |array| {
+            let marks = array.bools()?;
+            fits(&array, "marks", marks.len()).map(|()| marks)
+        })?;
+    }
+    Ok((edges, weights, EdgeMarks::new(marks)))
 }
 
 /// Numbers of nodes.
@@ -268,9 +281,13 @@ fn refuse_weights(archive: &mut Archive<'_>) -> Result<()> {
         let at = At::file(archive.path).field("adj_data");
         return Err(at.error("weights of a sparse matrix are not read", help));
     }
-    if archive.has("edge_weights") {
-        let at = At::file(archive.path).field("edge_weights");
-        return Err(at.error("weights need `edges`, not `adj_indptr`", help));
+    let marks = EdgeMarks::NAMES.map(|name| format!("edge_{name}"));
+    let of_edges = std::iter::once("edge_weights").chain(marks.iter().map(String::as_str));
+    for key in of_edges {
+        if archive.has(key) {
+            let at = At::file(archive.path).field(key);
+            return Err(at.error("it needs `edges`, not `adj_indptr`", help));
+        }
     }
     Ok(())
 }

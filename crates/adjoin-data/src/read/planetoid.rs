@@ -129,6 +129,7 @@ pub fn planetoid_bytes(folder: &Path, stem: &str, files: &PlanetoidFiles) -> Res
         features,
         feature_names: Vec::new(),
         edges: simplify(pairs),
+        marks: Default::default(),
         weights: None,
         splits: vec![make_split(&path("y"), trained, known, &labels, test, ally.is_some())?],
         labels,

@@ -1,12 +1,14 @@
 //! Nodes and edges that arrive row by row, with names: the common part of CSV folders and GraphML.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 use std::path::PathBuf;
 
+use super::edge_row::{EdgeCells, EdgeRow};
 use crate::dataset::{NodeDataset, UNKNOWN_LABEL, WORD};
 use crate::edges::simplify;
 use crate::error::{At, Error, Result};
 use crate::features::Features;
+use crate::marks::EdgeMarks;
 use crate::split::Split;
 use crate::split_spec::is_split_name;
 
@@ -46,7 +48,7 @@ pub(crate) struct Table {
     numbers: Vec<f32>,
     sparse: Vec<Vec<(u32, f32)>>,
     words: HashMap<String, u32>,
-    edges: HashMap<(u32, u32), (Option<f32>, At)>,
+    edges: HashMap<(u32, u32), (EdgeCells, At)>,
 }
 
 impl Table {
@@ -185,7 +187,7 @@ impl Table {
 
     /// Adds an edge between two nodes already added. Both directions are the same edge, and a
     /// self-loop is none.
-    pub fn edge(&mut self, ends: [&str; 2], weight: Option<&str>, at: &At) -> Result<()> {
+    pub fn edge(&mut self, ends: [&str; 2], row: EdgeRow<'_>, at: &At) -> Result<()> {
         let mut nodes = [0; 2];
         for ((node, id), field) in nodes.iter_mut().zip(ends).zip(["source", "target"]) {
             let id = id.trim();
@@ -194,33 +196,18 @@ impl Table {
                 at.clone().field(field).error(what, "add the node or correct the id")
             })?;
         }
-        let weight = match weight {
-            Some(cell) => {
-                let at = at.clone().field("weight");
-                let help = "give every edge a weight, or leave the column out";
-                let weight = number(cell.trim(), at.clone(), help)?;
-                if weight < 0.0 {
-                    return Err(at.error(format!("{weight} is negative"), "weights start at 0"));
-                }
-                Some(weight)
-            }
-            None => None,
-        };
+        let cells = row.read(at)?;
         let [u, v] = nodes;
         if u == v {
             return Ok(());
         }
-        match self.edges.get(&(u.min(v), u.max(v))) {
-            Some((first, place)) if *first != weight => {
-                let what = format!("the edge has another weight here than at {place}");
-                Err(at.clone().field("weight").error(what, "edges are undirected: give one weight"))
-            }
-            Some(_) => Ok(()),
-            None => {
-                self.edges.insert((u.min(v), u.max(v)), (weight, at.clone()));
-                Ok(())
+        match self.edges.entry((u.min(v), u.max(v))) {
+            Entry::Occupied(first) => cells.check_same(first.get(), at)?,
+            Entry::Vacant(free) => {
+                free.insert((cells, at.clone()));
             }
         }
+        Ok(())
     }
 
     /// Fails when no node was added; asked before the edges, whose ids would all be unknown.
@@ -244,9 +231,13 @@ impl Table {
             gather_features(&self.columns, self.numbers, self.sparse, self.words)
                 .ok_or_else(|| self.header.clone().error("too many features", "leave some out"))?;
         let edges = simplify(self.edges.keys().copied());
-        let weights: Option<Vec<f32>> =
-            edges.iter().map(|edge| self.edges.get(edge).and_then(|(weight, _)| *weight)).collect();
+        let cells = |edge| self.edges.get(edge).map(|(cells, _)| *cells).unwrap_or_default();
+        let weights: Option<Vec<f32>> = edges.iter().map(|edge| cells(edge).weight).collect();
         let weights = weights.filter(|weights| !weights.is_empty());
+        let marks = [0, 1].map(|at| {
+            let marks: Option<Vec<bool>> = edges.iter().map(|edge| cells(edge).marks[at]).collect();
+            marks.filter(|marks| !marks.is_empty())
+        });
         let splits = self.split_names.into_iter().zip(self.parts);
         let splits =
             splits.map(|(name, [train, valid, test])| Split::new(name, train, valid, test));
@@ -256,6 +247,7 @@ impl Table {
             feature_names,
             edges,
             weights,
+            marks: EdgeMarks::new(marks),
             labels,
             class_names,
             node_ids: self.ids,
@@ -279,7 +271,7 @@ fn part(cell: &str, at: At) -> Result<Option<usize>> {
     }
 }
 
-fn number(cell: &str, at: At, help: &str) -> Result<f32> {
+pub(super) fn number(cell: &str, at: At, help: &str) -> Result<f32> {
     match cell.parse::<f32>() {
         Ok(number) if number.is_finite() => Ok(number),
         Ok(_) => Err(at.error(
@@ -307,7 +299,7 @@ fn sparse_pair(pair: &str, width: u32, at: At) -> Result<(u32, f32)> {
 }
 
 /// Enough of a cell to recognise it.
-fn shorten(cell: &str) -> String {
+pub(super) fn shorten(cell: &str) -> String {
     match cell.char_indices().nth(40) {
         Some((end, _)) => format!("{}...", &cell[..end]),
         None => cell.to_string(),

@@ -16,6 +16,7 @@ fn dataset(classes: &[&str], names: &[&str], columns: usize) -> NodeDataset {
         feature_names: words(names),
         edges: vec![(0, 1)],
         weights: None,
+        marks: Default::default(),
         labels: vec![0, 1],
         class_names: words(classes),
         node_ids: Vec::new(),
