@@ -30,6 +30,12 @@ pub struct GraphRecord {
     pub learned_weights: Vec<f32>,
     /// Learned k of each node; empty when the learner has no such thing.
     pub degrees: Vec<f32>,
+    /// Number of planted good neighbours of each node; empty when the graph has no plant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planted: Vec<u32>,
+    /// Whether each entry of the input graph was injected; empty when none was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub injected: Vec<bool>,
 }
 
 impl GraphRecord {
@@ -44,6 +50,7 @@ impl GraphRecord {
             ("predicted", self.predicted.len()),
             ("part", self.part.len()),
             ("degrees", if self.degrees.is_empty() { n } else { self.degrees.len() }),
+            ("planted", if self.planted.is_empty() { n } else { self.planted.len() }),
         ];
         if let Some((name, length)) = lengths.into_iter().find(|l| l.1 != n) {
             return Err(format!("{name} has {length} entries for {n} nodes"));
@@ -56,6 +63,9 @@ impl GraphRecord {
         check_weights("learned", &self.learned_weights, &self.learned_indices)?;
         if !self.input_weights.is_empty() {
             check_weights("input", &self.input_weights, &self.input_indices)?;
+        }
+        if !self.injected.is_empty() && self.injected.len() != self.input_indices.len() {
+            return Err("injected and input_indices differ in length".into());
         }
         check_rows("input", &self.input_pointers, &self.input_indices, n)?;
         check_rows("learned", &self.learned_pointers, &self.learned_indices, n)
@@ -76,6 +86,12 @@ impl GraphRecord {
     pub fn learned_homophily(&self) -> Option<f64> {
         let weights = Some(self.learned_weights.as_slice());
         homophily(&self.learned_pointers, &self.learned_indices, weights, &self.labels)
+    }
+
+    /// Whether the input edge from `i` to `j` was injected.
+    pub(crate) fn is_injected(&self, i: usize, j: u32) -> bool {
+        let marked = |at: usize| self.input_indices[at] == j && self.injected[at];
+        !self.injected.is_empty() && row(&self.input_pointers, i).any(marked)
     }
 
     /// Neighbours of each node in the input graph, self-loops left out.

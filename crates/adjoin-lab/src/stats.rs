@@ -38,6 +38,45 @@ pub fn std(values: &[f64]) -> Option<f64> {
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
+/// Ranks from 1, equal values sharing their mean rank.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut start = 0;
+    for tied in order.chunk_by(|a, b| values[*a] == values[*b]) {
+        let rank = start as f64 + (tied.len() + 1) as f64 / 2.0;
+        tied.iter().for_each(|at| ranks[*at] = rank);
+        start += tied.len();
+    }
+    ranks
+}
+
+/// Spearman's rank correlation, ties sharing their mean rank; `None` when one side is constant.
+pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
+    let (a, b) = (ranks(a), ranks(b));
+    let (centre_a, centre_b) = (mean(&a)?, mean(&b)?);
+    let (mut both, mut of_a, mut of_b) = (0.0, 0.0, 0.0);
+    for (x, y) in a.iter().zip(&b) {
+        let (x, y) = (x - centre_a, y - centre_b);
+        both += x * y;
+        of_a += x * x;
+        of_b += y * y;
+    }
+    (of_a > 0.0 && of_b > 0.0).then(|| both / (of_a * of_b).sqrt())
+}
+
+/// Area under the ROC curve of scored yes-or-no answers: the probability that a yes scores above a no, a
+/// tie counting half; `None` without both.
+pub fn auc(scored: &[(f64, bool)]) -> Option<f64> {
+    let scores: Vec<f64> = scored.iter().map(|(score, _)| *score).collect();
+    let yes = scored.iter().filter(|(_, yes)| *yes).count() as f64;
+    let no = scored.len() as f64 - yes;
+    let ranked = ranks(&scores).into_iter().zip(scored);
+    let sum: f64 = ranked.filter(|(_, (_, yes))| *yes).map(|(rank, _)| rank).sum();
+    (yes > 0.0 && no > 0.0).then(|| (sum - yes * (yes + 1.0) / 2.0) / (yes * no))
+}
+
 /// Mean, standard deviation and count in one.
 pub fn summary(values: &[f64]) -> Option<Summary> {
     Some(Summary { mean: mean(values)?, std: std(values), n: values.len() })

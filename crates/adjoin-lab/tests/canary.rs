@@ -3,9 +3,13 @@
 
 mod common;
 
+use adjoin_data::{PlantedConfig, planted};
 use adjoin_lab::{
     task::Task,
-    tasks::{Node, Points, Trajectory},
+    tasks::{
+        Node, Points, Trajectory,
+        node::{NodeMetrics, SplitGraph},
+    },
 };
 use common::{TINY_POINTS, circles, citations, named, run, solids, with_another_future};
 use std::sync::Arc;
@@ -41,6 +45,28 @@ fn training_on_nodes_sees_no_test_label() {
         *label = (*label + 1) % classes;
     }
     sings::<Node>(&honest, &altered, &["train.epochs=5", "train.patience=0", "backbone.layers=2"]);
+}
+
+#[test]
+fn training_on_nodes_sees_no_mark_of_an_edge() {
+    let config = PlantedConfig { nodes: 300, max_good: 10, max_bad: 10, ..Default::default() };
+    let dataset = planted(&config).unwrap();
+    let split = dataset.default_split().unwrap();
+    let honest = SplitGraph { dataset, split };
+    let mut altered = honest.clone();
+    let marks = altered.dataset.marks.planted.as_mut().unwrap();
+    marks.iter_mut().for_each(|mark| *mark = !*mark);
+    for learner in Node::learners() {
+        let layers = named::<Node>("gcn", &learner.name, &["train.epochs=5", "train.patience=0"]);
+        let of = |data: &SplitGraph| run::<Node>(data, &layers, &[3], 1).record;
+        let [honest, altered] = [&honest, &altered].map(of);
+        let (a, b) = (&honest.seeds[0], &altered.seeds[0]);
+        assert_eq!((&a.curve, a.valid, a.best_epoch), (&b.curve, b.valid, b.best_epoch));
+        assert_eq!(a.valid.edges, None, "validation does not look at marks");
+        assert_eq!(a.test.accuracy, b.test.accuracy);
+        let auc = |test: &NodeMetrics| test.edges.unwrap().planted.unwrap().auc.unwrap();
+        assert!((auc(&a.test) + auc(&b.test) - 1.0).abs() < 1e-12, "{}", learner.name);
+    }
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! `adjoin evaluate`.
 
-use super::{print_json, summary::shown};
+use super::{
+    print_json,
+    summary::{known, shown},
+};
 use crate::{
     failure::{Done, Failure, print},
     table::{number, spread, table},
@@ -26,6 +29,10 @@ const SEED: u64 = 0;
 /// split. With --dataset, other data with the same features and classes, or, for trajectories, the same
 /// numbers of steps: of a graph the test nodes of its own split, or, without one, all nodes with a label, and
 /// of a CSV file of trajectories all of it.
+///
+/// Of a graph with planted neighbourhoods or injected edges (`adjoin data generate --planted`, `adjoin data
+/// convert --wrong-edges`) also: AUC of the learned weights, and rank correlation of the learned sizes with the
+/// planted numbers.
 ///
 /// With --weights instead of a run: Social-STGCNN with weights that its authors published, as safetensors
 /// with the names of their PyTorch network, on the test scenes of --dataset.
@@ -132,8 +139,10 @@ impl Evaluate {
             true => String::new(),
             false => format!(" on split {} ({})", data.split(), data.split_hash()),
         };
+        let details = scores.iter().map(|score| score.test.details()).collect::<Vec<_>>();
+        let known = known(&[(record.learner.clone(), run::details(&details))]);
         print(format!(
-            "{} with {}, learner {}{split}: test results in {}\n\n{}",
+            "{} with {}, learner {}{split}: test results in {}\n\n{}{known}",
             data.name(),
             record.backbone,
             record.learner,

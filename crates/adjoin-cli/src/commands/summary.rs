@@ -2,7 +2,7 @@
 
 use crate::table::{number, p_value, spread, table};
 use adjoin_lab::{
-    run::{RunRecord, plain_of},
+    run::{Details, RunRecord, plain_of},
     stats::Paired,
     task::{Column, Degree, Measure, Metrics, Task},
 };
@@ -38,6 +38,9 @@ pub fn text<T: Task>(records: &[RunRecord<T>], report: &Path) -> String {
             differences(records, plain)
         );
     }
+    let details: Vec<_> =
+        records.iter().map(|record| (record.learner.clone(), record.details())).collect();
+    out += &known(&details);
     if records.iter().any(|record| record.degrees().len() > 1) {
         out += &format!("\n{}", degrees(records));
     }
@@ -64,6 +67,24 @@ fn results<T: Task>(records: &[RunRecord<T>]) -> String {
         rows.push(row);
     }
     table(&rows)
+}
+
+/// Learned graphs against what is known of the edges; empty when nothing is.
+pub fn known(runs: &[(String, Details)]) -> String {
+    let Some((_, first)) = runs.iter().find(|(_, details)| !details.is_empty()) else {
+        return String::new();
+    };
+    let mut rows = vec![vec!["learner".to_string()]];
+    rows[0].extend(first.iter().map(|(column, _)| column.title.to_string()));
+    for (learner, details) in runs {
+        let mut row = vec![learner.clone()];
+        row.extend(details.iter().map(|(column, found)| spread(column.measure, *found)));
+        rows.push(row);
+    }
+    format!(
+        "\nthe learned graph against what is known of the edges; rank correlations are with the planted numbers\n\n{}",
+        table(&rows)
+    )
 }
 
 fn differences<T: Task>(records: &[RunRecord<T>], plain: &RunRecord<T>) -> String {

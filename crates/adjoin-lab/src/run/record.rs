@@ -4,7 +4,7 @@ use crate::{
     clock,
     settings::Origins,
     stats::{Paired, Summary, paired, summary},
-    task::{Degree, Metrics, Reference, Task},
+    task::{Column, Degree, Metrics, Reference, Task},
     train::EpochRecord,
 };
 use serde::{Deserialize, Serialize};
@@ -96,6 +96,11 @@ impl<T: Task> RunRecord<T> {
         self.seeds.iter().map(|seed| seed.test.values()[column]).collect()
     }
 
+    /// Further numbers of the test metrics over the seeds; none of one that no seed has.
+    pub fn details(&self) -> Details {
+        details(&self.seeds.iter().map(|seed| seed.test.details()).collect::<Vec<_>>())
+    }
+
     /// One number of the test metrics of this run minus that of `other`, seed by seed; `None` when no seed
     /// is shared.
     pub fn paired_with(&self, other: &Self, column: usize) -> Option<Paired> {
@@ -141,6 +146,19 @@ impl<T: Task> RunRecord<T> {
     }
 }
 
+/// Further numbers of the test metrics over the seeds; none of one that no seed has.
+pub type Details = Vec<(Column, Option<Summary>)>;
+
+/// Further numbers of some metrics, taken together over the seeds.
+pub fn details(seeds: &[Vec<(Column, Option<f64>)>]) -> Details {
+    let Some(first) = seeds.first() else { return Vec::new() };
+    let of = |column: &Column| {
+        let all = seeds.iter().flatten().filter(|(other, _)| other.key == column.key);
+        summary(&all.filter_map(|(_, value)| *value).collect::<Vec<_>>())
+    };
+    first.iter().map(|(column, _)| (*column, of(column))).collect()
+}
+
 /// Several runs as one JSON object: the records, and each against the plain one.
 pub fn json<T: Task>(records: &[RunRecord<T>], outs: &[String]) -> Value {
     let plain = plain_of(records);
@@ -149,13 +167,21 @@ pub fn json<T: Task>(records: &[RunRecord<T>], outs: &[String]) -> Value {
         if let Some(fields) = value.as_object_mut() {
             let columns = T::Metrics::COLUMNS.iter().enumerate();
             let summaries = |pick: &dyn Fn(usize) -> Option<Summary>| {
-                let one = |(at, column): (usize, &crate::task::Column)| {
+                let one = |(at, column): (usize, &Column)| {
                     (column.key.to_string(), serde_json::to_value(pick(at)).unwrap_or_default())
                 };
                 Value::Object(columns.clone().map(one).collect())
             };
             fields.insert("valid".into(), summaries(&|at| record.valid(at)));
             fields.insert("test".into(), summaries(&|at| record.test(at)));
+            let details = record.details();
+            if !details.is_empty() {
+                let one = |(column, found): (Column, Option<Summary>)| {
+                    (column.key.to_string(), serde_json::to_value(found).unwrap_or_default())
+                };
+                let details = details.into_iter().map(one).collect();
+                fields.insert("details".into(), Value::Object(details));
+            }
             fields.insert("out".into(), out.clone().into());
         }
         value

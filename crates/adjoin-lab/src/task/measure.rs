@@ -79,6 +79,12 @@ pub trait Metrics:
     /// The loss on the same data.
     fn loss(&self) -> f64;
 
+    /// Further numbers that only some data has, such as planted neighbourhoods; always the same ones for the
+    /// same data. One without a value is none.
+    fn details(&self) -> Vec<(Column, Option<f64>)> {
+        Vec::new()
+    }
+
     /// What runs are compared by.
     fn value(&self) -> f64 {
         self.values()[0]

@@ -56,6 +56,7 @@ fn graph() -> GraphRecord {
         learned_indices: vec![1, 0],
         learned_weights: vec![0.5, 0.25],
         degrees: vec![1.5, 2.0],
+        ..GraphRecord::default()
     }
 }
 

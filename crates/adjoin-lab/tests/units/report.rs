@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 const EVIL: &str = "</script><script>alert(1)</script>{{data}}<!--\u{2028}\"'&";
 
 fn metrics(accuracy: f64) -> NodeMetrics {
-    NodeMetrics { accuracy, loss: 1.0 - accuracy }
+    NodeMetrics { accuracy, loss: 1.0 - accuracy, edges: None }
 }
 
 /// A seed with the same number on validation and test data, whose curve has these losses and accuracies.
@@ -82,6 +82,7 @@ fn graph(name: &str) -> GraphRecord {
         learned_indices: vec![1, 2, 2],
         learned_weights: vec![0.5, 0.25, 1.0],
         degrees: vec![1.5, 1.0, 0.0],
+        ..GraphRecord::default()
     }
 }
 
@@ -231,6 +232,7 @@ fn large_graphs_are_shown_in_part_and_the_page_says_so() {
         learned_indices: next,
         learned_weights: vec![1.0; n],
         degrees: vec![],
+        ..GraphRecord::default()
     });
     let page = render(&[large]).unwrap();
     assert!(page.contains("carries 5000 of this graph's 20\u{202f}001 nodes"));

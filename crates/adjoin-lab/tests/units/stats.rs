@@ -1,6 +1,6 @@
 //! Means, standard deviations and the paired test.
 
-use adjoin_lab::stats::{Summary, mean, paired, std, student_two_sided, summary};
+use adjoin_lab::stats::{Summary, auc, mean, paired, spearman, std, student_two_sided, summary};
 
 fn close(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-10 * b.abs().max(1.0), "{a} is not {b}");
@@ -43,4 +43,20 @@ fn paired_difference_by_hand() {
     assert_eq!(paired(&[(1.0, 0.0)]).unwrap().p, None);
     assert_eq!(paired(&[(0.3, 0.3), (0.7, 0.7)]).unwrap().p, Some(1.0));
     assert_eq!(paired(&[(0.3, 0.2), (0.7, 0.6)]).unwrap().p, None);
+}
+
+#[test]
+fn rank_correlation_and_area() {
+    // Without ties: 1 - 6 * (1 + 1 + 0 + 0) / (4 * 15).
+    close(spearman(&[1.0, 2.0, 3.0, 9.0], &[20.0, 10.0, 30.0, 40.0]).unwrap(), 0.8);
+    close(spearman(&[1.0, 2.0, 3.0], &[-1.0, -2.0, -3.0]).unwrap(), -1.0);
+    // Ranks 3.5, 1, 3.5, 2 against 1, 2, 3, 4.
+    close(spearman(&[3.0, 1.0, 3.0, 2.0], &[1.0, 2.0, 3.0, 4.0]).unwrap(), -1.0 / 22.5f64.sqrt());
+    assert_eq!(spearman(&[1.0, 2.0], &[5.0, 5.0]), None);
+    assert_eq!(spearman(&[], &[]), None);
+    // 0.9 beats both, 0.4 ties with one and loses to none of the rest: (2 + 1.5) / 4.
+    let scored = [(0.9, true), (0.4, true), (0.4, false), (0.1, false)];
+    close(auc(&scored).unwrap(), 0.875);
+    close(auc(&[(1.0, true), (1.0, false), (1.0, false)]).unwrap(), 0.5);
+    assert_eq!(auc(&[(1.0, true)]), None);
 }

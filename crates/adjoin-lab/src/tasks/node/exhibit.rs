@@ -2,7 +2,8 @@
 
 use super::{Classified, SplitGraph, data::input_graph};
 use crate::{Result, graph::GraphRecord};
-use adjoin_data::Split;
+use adjoin::Csr;
+use adjoin_data::{NodeDataset, Split};
 use burn::tensor::{Device, Tensor};
 
 /// The given graph and the learned one, with what was predicted on it.
@@ -37,7 +38,24 @@ pub(super) fn graph(data: &SplitGraph, classified: &Classified) -> Result<GraphR
         learned_indices: learned.adjacency.topology().indices().to_vec(),
         learned_weights: floats(learned.adjacency.weights()),
         degrees: learned.degrees.as_ref().map(floats).unwrap_or_default(),
+        planted: dataset.planted_degrees().unwrap_or_default(),
+        injected: injected(dataset, input),
     })
+}
+
+/// Whether each entry of the given graph was injected; empty when nothing was.
+fn injected(dataset: &NodeDataset, input: &Csr) -> Vec<bool> {
+    let Some(marks) = &dataset.marks.injected else { return Vec::new() };
+    let mut injected = vec![false; input.edges()];
+    let marked = dataset.edges.iter().zip(marks).filter(|(_, marked)| **marked);
+    for (&(u, v), _) in marked {
+        for (row, column) in [(u, v), (v, u)] {
+            if let Some(at) = input.find(row as usize, column) {
+                injected[at] = true;
+            }
+        }
+    }
+    injected
 }
 
 fn floats(values: &Tensor<1>) -> Vec<f32> {

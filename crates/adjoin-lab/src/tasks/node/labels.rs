@@ -3,6 +3,7 @@
 //! Losses are given [`TrainingLabels`]. Validation and test labels sit in a [`Scorer`], which compares
 //! predictions with them and does not give them away.
 
+use super::findings::{EdgeFindings, Judge};
 use crate::{
     Error, Result,
     task::{Column, Items, Measure, Metrics, or_nan},
@@ -21,6 +22,9 @@ pub struct NodeMetrics {
     /// Mean cross-entropy.
     #[serde(deserialize_with = "or_nan")]
     pub loss: f64,
+    /// The learned graph against marked edges: of test data only, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edges: Option<EdgeFindings>,
 }
 
 impl Metrics for NodeMetrics {
@@ -35,11 +39,15 @@ impl Metrics for NodeMetrics {
 
     fn from_values(values: &[f64]) -> Self {
         let at = |n: usize| values.get(n).copied().unwrap_or(f64::NAN);
-        Self { accuracy: at(0), loss: at(1) }
+        Self { accuracy: at(0), loss: at(1), edges: None }
     }
 
     fn loss(&self) -> f64 {
         self.loss
+    }
+
+    fn details(&self) -> Vec<(Column, Option<f64>)> {
+        self.edges.map(|found| found.details()).unwrap_or_default()
     }
 }
 
@@ -107,6 +115,8 @@ pub struct Scorer {
 pub struct HeldLabels {
     pub(super) held: Scorer,
     pub(super) training: Scorer,
+    /// What is known of the edges; of test data only.
+    pub(super) judge: Option<Judge>,
 }
 
 impl Scorer {

@@ -104,6 +104,8 @@ pub struct Explorer<'a> {
     weights: Vec<f32>,
     /// One digit a link: 0 kept, 1 new, 2 dropped.
     fates: String,
+    /// One digit a link: 1 for an injected one; empty when nothing was injected.
+    injected: String,
     /// Kept, new and dropped links of each visitable node, before trimming.
     totals: Vec<[usize; 3]>,
 }
@@ -117,7 +119,8 @@ pub fn explorer(g: &GraphRecord, limit: usize) -> Explorer<'_> {
         place[i] = at as u32;
     }
     let (mut pointers, mut neighbours, mut weights) = (vec![0], Vec::new(), Vec::new());
-    let (mut fates, mut totals) = (String::new(), Vec::with_capacity(rows));
+    let (mut fates, mut injected) = (String::new(), String::new());
+    let mut totals = Vec::with_capacity(rows);
     for at in 0..rows {
         let all = links(g, order[at]);
         totals.push(tally(&all));
@@ -130,6 +133,9 @@ pub fn explorer(g: &GraphRecord, limit: usize) -> Explorer<'_> {
             neighbours.push(place[to]);
             weights.push(three_digits(link.weight));
             fates.push(char::from(b'0' + link.fate as u8));
+            if !g.injected.is_empty() {
+                injected.push(if g.is_injected(order[at], link.to) { '1' } else { '0' });
+            }
         }
         pointers.push(neighbours.len() as u32);
     }
@@ -144,6 +150,7 @@ pub fn explorer(g: &GraphRecord, limit: usize) -> Explorer<'_> {
         neighbours,
         weights,
         fates,
+        injected,
         totals,
     }
 }
@@ -189,8 +196,8 @@ pub fn histogram(g: &GraphRecord) -> DegreeHistogram {
     degree_histogram(&g.input_degrees(), &g.learned_degrees(), BINS)
 }
 
-/// The page's section on one graph, without its charts.
-pub fn panel(g: &GraphRecord, at: usize, name: &str, limit: usize) -> String {
+/// The page's section on one graph, without its charts; `known` is what it says of marked edges.
+pub fn panel(g: &GraphRecord, at: usize, name: &str, limit: usize, known: &str) -> String {
     let mut fates = [0; 3];
     for i in 0..g.node_ids.len() {
         for (sum, n) in fates.iter_mut().zip(tally(&links(g, i))) {
@@ -225,6 +232,7 @@ pub fn panel(g: &GraphRecord, at: usize, name: &str, limit: usize) -> String {
         maybe_percent(after),
         homophily_table(g, before, after)
     );
+    out.push_str(known);
     let nodes = g.node_ids.len();
     if nodes > limit {
         let _ = write!(
@@ -313,6 +321,7 @@ mod tests {
             learned_indices: vec![2, 0, 1, 4, 3],
             learned_weights: vec![0.25, 1.0, 0.75, 0.001, 0.0],
             degrees: vec![2.0, 0.0, 0.0, 0.0, 0.0],
+            ..GraphRecord::default()
         }
     }
 

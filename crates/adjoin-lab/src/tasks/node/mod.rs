@@ -5,6 +5,8 @@ mod config;
 mod data;
 mod distil;
 mod exhibit;
+mod findings;
+mod known;
 mod labels;
 mod links;
 mod loss;
@@ -15,6 +17,7 @@ mod section;
 pub use config::{DrawConfig, FeatureConfig, GraphLossConfig, NodeConfig, TeacherConfig};
 pub use data::{NodeData, SplitGraph};
 pub use distil::DistilledMlp;
+pub use findings::{EdgeFindings, PlantFindings};
 pub use labels::{HeldLabels, NodeMetrics, Scorer, TrainingLabels};
 pub use model::{Classified, NodeModel, Teacher};
 pub use schema::Schema;
@@ -112,15 +115,17 @@ impl Task for Node {
     }
 
     fn held(_config: &NodeConfig, data: &SplitGraph, part: Part) -> Result<Option<HeldLabels>> {
-        let nodes = match part {
-            Part::Validation => &data.split.valid,
-            Part::Test => &data.split.test,
+        // Marks of edges choose nothing: they are compared with at the end, as test labels are.
+        let (nodes, judge) = match part {
+            Part::Validation => (&data.split.valid, None),
+            Part::Test => (&data.split.test, findings::Judge::of(&data.dataset)),
         };
         if nodes.is_empty() {
             return Ok(None);
         }
         let held = Scorer::new(&data.dataset, nodes)?;
-        Ok(Some(HeldLabels { held, training: Scorer::new(&data.dataset, &data.split.train)? }))
+        let training = Scorer::new(&data.dataset, &data.split.train)?;
+        Ok(Some(HeldLabels { held, training, judge }))
     }
 
     fn model(

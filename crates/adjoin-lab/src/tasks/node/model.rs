@@ -192,10 +192,11 @@ impl Model<Node> for NodeModel {
 
     fn evaluate(&self, data: &NodeData, held: &HeldLabels, _seed: u64) -> Result<Evaluation<Node>> {
         let Classified { predicted, log_probabilities, graph } = self.classify(data)?;
-        let HeldLabels { held, training } = held;
+        let HeldLabels { held, training, judge } = held;
         let metrics = NodeMetrics {
             accuracy: held.accuracy(&predicted),
             loss: held.cross_entropy(&log_probabilities, data.classes),
+            edges: judge.as_ref().map(|judge| judge.findings(&graph)),
         };
         let degrees = graph.degrees.map(|k| {
             let k = k.into_data().convert::<f64>();

@@ -1,9 +1,10 @@
 //! The page's sections on nodes: the learned graph, and an explorer of its neighbourhoods.
 
-use super::{Node, links};
+use super::{Node, known, links};
 use crate::{
     graph::GraphRecord,
     report::{GraphData, Group, ReportError, Reportable, Run, Section, fill},
+    run::Details,
 };
 
 const SECTIONS: &str = include_str!("page/sections.html");
@@ -15,19 +16,23 @@ const SCRIPTS: [&str; 3] = [
 
 impl Reportable for Node {
     fn section(runs: &[Run<Self>], _groups: &[Group]) -> Result<Section, ReportError> {
-        let of = |run: &Run<Self>| Some((run.label.clone(), run.record.exhibit.as_ref()?.clone()));
-        let graphs: Vec<(String, GraphRecord)> = runs.iter().filter_map(of).collect();
-        for (run, graph) in &graphs {
+        let of = |run: &Run<Self>| {
+            let graph = run.record.exhibit.as_ref()?.clone();
+            Some((run.label.clone(), graph, run.record.details()))
+        };
+        let graphs: Vec<(String, GraphRecord, Details)> = runs.iter().filter_map(of).collect();
+        for (run, graph, _) in &graphs {
             let damaged = |reason| ReportError::Graph { run: run.clone(), reason };
             graph.check().map_err(damaged)?;
         }
-        let nodes: usize = graphs.iter().map(|(_, graph)| graph.node_ids.len()).sum();
+        let nodes: usize = graphs.iter().map(|(_, graph, _)| graph.node_ids.len()).sum();
         let limit = if nodes > links::ALL_NODES { links::SOME_NODES } else { nodes };
         let mut panels = String::new();
-        for (at, (name, graph)) in graphs.iter().enumerate() {
-            panels.push_str(&links::panel(graph, at, name, limit));
+        for (at, (name, graph, details)) in graphs.iter().enumerate() {
+            let known = known::panel(graph, details);
+            panels.push_str(&links::panel(graph, at, name, limit, &known));
         }
-        let data = |(name, graph): &(String, GraphRecord)| {
+        let data = |(name, graph, _): &(String, GraphRecord, Details)| {
             serde_json::to_value(GraphData {
                 name,
                 has_k: !graph.degrees.is_empty(),

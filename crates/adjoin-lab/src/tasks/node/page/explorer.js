@@ -21,7 +21,7 @@ function view(data) {
   const links = (i) => {
     const out = [];
     for (let e = data.pointers[i]; e < data.pointers[i + 1]; e += 1) {
-      out.push({ to: data.neighbours[e], weight: data.weights[e], fate: Number(data.fates[e]) });
+      out.push({ to: data.neighbours[e], weight: data.weights[e], fate: Number(data.fates[e]), injected: data.injected[e] === "1" });
     }
     return out;
   };
@@ -129,7 +129,7 @@ function neighbourhood(data, node, links, width, visit) {
   const [cx, cy] = [width / 2, height / 2];
   const thickness = (l) => (l.fate === 2 ? 2 : 1.25 + (links.length > 18 ? 3 : 5.5) * (l.weight / strongest));
   const edges = links.map((l, i) => svg("line", {
-    class: `edge ${FATES[l.fate]}`, x1: cx, y1: cy, x2: places[i].x, y2: places[i].y, "stroke-width": thickness(l).toFixed(2),
+    class: `edge ${FATES[l.fate]}${l.injected ? " injected" : ""}`, x1: cx, y1: cy, x2: places[i].x, y2: places[i].y, "stroke-width": thickness(l).toFixed(2),
   }));
   const centre = svg("g", { class: "node centre", tabindex: "0", role: "img", "aria-label": sentence(data, node) },
     disc(data, node, cx, cy, 20));
@@ -153,9 +153,11 @@ function disc(data, node, x, y, radius) {
 
 const weightText = (w) => (w >= 0.001 ? w.toFixed(3) : w.toExponential(1));
 
+const fateWords = (link) => `${link.injected ? "injected, " : ""}${FATES[link.fate]}`;
+
 function linkWords(data, link) {
   const weight = link.fate === 2 ? "" : `, weight ${weightText(link.weight)}`;
-  return `${data.ids[link.to]}: ${data.nameOf(link.to)}, ${FATES[link.fate]}${weight}`;
+  return `${data.ids[link.to]}: ${data.nameOf(link.to)}, ${fateWords(link)}${weight}`;
 }
 
 function neighbour(data, link, place, radius, visit) {
@@ -212,7 +214,7 @@ function linkTable(data, links, visit) {
       : html("span", {}, name);
     return html("tr", {},
       html("th", { scope: "row" }, html("span", { class: "who" }, swatch(data.labels[l.to]), html("span", {}, who, html("small", { style: "display:block" }, data.nameOf(l.to))))),
-      html("td", { class: `fate ${FATES[l.fate]}` }, FATES[l.fate]),
+      html("td", { class: `fate ${FATES[l.fate]}${l.injected ? " injected" : ""}` }, fateWords(l)),
       html("td", { class: "r num" }, l.fate === 2 ? "–" : weightText(l.weight)));
   };
   byId("node-links").replaceChildren(
@@ -221,10 +223,12 @@ function linkTable(data, links, visit) {
 }
 
 function linkLegend() {
-  const meaning = ["kept from the input", "new", "dropped from the input"];
-  byId("link-legend").append(...FATES.map((fate, i) => html("li", {},
-    svg("svg", { width: 44, height: 12, "aria-hidden": "true" }, svg("line", { class: `edge ${fate}`, x1: 2, x2: 42, y1: 6, y2: 6, "stroke-width": 2.5 })), meaning[i])),
-  html("li", {}, "thicker: more weight"));
+  const line = (style, meaning) => html("li", {},
+    svg("svg", { width: 44, height: 12, "aria-hidden": "true" }, svg("line", { class: `edge ${style}`, x1: 2, x2: 42, y1: 6, y2: 6, "stroke-width": 2.5 })), meaning);
+  const marked = DATA.graphs.some((graph) => graph.explorer?.injected);
+  byId("link-legend").append(line("kept", "kept from the input"), line("new", "new"), line("dropped", "dropped from the input"),
+    ...(marked ? [line("kept injected", "this colour: injected into the input")] : []),
+    html("li", {}, "thicker: more weight"));
 }
 
 // All classes when they are few, else those on show.
