@@ -121,6 +121,19 @@ fn a_run_is_evaluated_predicted_and_reported() {
     assert!(fail(path, &["predict", "run/dgg", "--samples", "3"], 2).contains("trajectories"));
     assert!(fail(path, &["predict", "run/dgg", "--probabilities"], 2).contains("for nodes"));
     assert!(fail(path, &["graph", "run/dgg", "--format", "csv"], 1).contains("--task points"));
+    // Damaged test clouds of the same subset: as many clouds as were tested with, and more points.
+    let damage = ["data", "corrupt", "shapes", "bad", "--kind", "add-global", "--level", "5"];
+    succeed(path, &[&damage[..], &["--subset", "3", "--points", "64"]].concat());
+    let info = succeed(path, &["data", "info", "./bad"]);
+    assert!(info.contains("add-global:5:0") && info.contains("114"), "{info}");
+    let bad = ["evaluate", "run/dgg", "--dataset", "./bad", "--json"];
+    let bad = self::json(&succeed(path, &bad));
+    assert_eq!(bad["dataset"], "bad");
+    assert!(bad["runs"][0]["test"]["accuracy"].as_f64().is_some());
+    let none = fail(path, &["train", "--task", "points", "--dataset", "./bad"], 2);
+    assert!(none.contains("clouds to train with"), "{none}");
+    assert!(fail(path, &damage, 1).contains("exists"));
+    fail(path, &[&damage[..7], &["9"]].concat(), 2);
     let tables = path.join("other").join("table");
     fs::create_dir_all(&tables).unwrap();
     for name in 0..10 {

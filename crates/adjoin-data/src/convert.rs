@@ -40,20 +40,7 @@ pub fn write_csv_folder(dataset: &NodeDataset, folder: &Path, existing: Existing
     write_synced(&made_path.join("classes.txt"), |out| {
         dataset.class_names.iter().try_for_each(|name| writeln!(out, "{name}"))
     })?;
-    // A folder cannot be renamed over another: step the old one aside, and back if need be.
-    let aside = files::folder_beside(folder).map_err(failed)?;
-    let old = aside.path().join("old");
-    let replaced = folder.exists();
-    if replaced {
-        fs::rename(folder, &old).map_err(|error| Error::io("replace", folder, error))?;
-    }
-    fs::rename(made_path, folder).map_err(failed).inspect_err(|_| {
-        if replaced {
-            let _ = fs::rename(&old, folder);
-        }
-    })?;
-    files::sync_folder(folder);
-    Ok(())
+    files::place_folder(made, folder).map_err(failed)
 }
 
 /// Writes a file to the disk, not only to the system's memory.

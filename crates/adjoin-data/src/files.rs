@@ -55,6 +55,27 @@ pub(crate) fn folder_beside(path: &Path) -> io::Result<TempDir> {
     Builder::new().prefix(&name).tempdir_in(parent)
 }
 
+/// Puts a finished folder in its place, instead of one that may be there.
+///
+/// # Errors
+/// What the system says; the old folder is back then.
+pub(crate) fn place_folder(made: TempDir, folder: &Path) -> io::Result<()> {
+    // A folder cannot be renamed over another: step the old one aside, and back if need be.
+    let aside = folder_beside(folder)?;
+    let old = aside.path().join("old");
+    let replaced = folder.exists();
+    if replaced {
+        fs::rename(folder, &old)?;
+    }
+    fs::rename(made.path(), folder).inspect_err(|_| {
+        if replaced {
+            let _ = fs::rename(&old, folder);
+        }
+    })?;
+    sync_folder(folder);
+    Ok(())
+}
+
 /// Whether a file of this name is one that was not finished.
 pub fn is_temporary(name: &str) -> bool {
     name.contains(TEMPORARY)

@@ -72,22 +72,35 @@ impl NpzWriter {
         shape: &[usize],
         data: &[u8],
     ) -> io::Result<()> {
-        let sides: String = shape.iter().map(|side| format!("{side}, ")).collect();
-        let mut header = format!(
-            "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}",
-            sides.trim_end()
-        );
-        // NumPy wants the data to start at a multiple of 64 bytes, ten of which are before the header.
-        let padding = 63 - (10 + header.len()) % 64;
-        header.extend(std::iter::repeat_n(' ', padding));
-        header.push('\n');
         let options = SimpleFileOptions::default()
             .compression_method(zip::CompressionMethod::Deflated)
             .large_file(data.len() >= 1 << 31);
         self.zip.start_file(format!("{key}.npy"), options).map_err(io::Error::other)?;
-        self.zip.write_all(b"\x93NUMPY\x01\x00")?;
-        self.zip.write_all(&(header.len() as u16).to_le_bytes())?;
-        self.zip.write_all(header.as_bytes())?;
+        self.zip.write_all(&npy_header(descr, shape))?;
         self.zip.write_all(data)
     }
+}
+
+/// An array as the bytes of a `.npy` file.
+pub(crate) fn npy(descr: &str, shape: &[usize], data: &[u8]) -> Vec<u8> {
+    let mut bytes = npy_header(descr, shape);
+    bytes.extend(data);
+    bytes
+}
+
+/// What stands before the data of a `.npy` file.
+fn npy_header(descr: &str, shape: &[usize]) -> Vec<u8> {
+    let sides: String = shape.iter().map(|side| format!("{side}, ")).collect();
+    let mut header = format!(
+        "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}",
+        sides.trim_end()
+    );
+    // NumPy wants the data to start at a multiple of 64 bytes, ten of which are before the header.
+    let padding = 63 - (10 + header.len()) % 64;
+    header.extend(std::iter::repeat_n(' ', padding));
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes
 }

@@ -243,3 +243,40 @@ mod with_hdf5 {
         }
     }
 }
+
+#[test]
+fn damaged_clouds_are_written_and_read_as_they_are() {
+    use adjoin_data::{
+        Existing,
+        points::{Corruption, Damage, PointDataset, write_corrupted},
+    };
+    let root = tempfile::tempdir().unwrap();
+    let made = load("shapes", &Locations::default()).unwrap().quick(4).unwrap();
+    for (name, damage) in Damage::ALL {
+        let corruption = Corruption { damage, level: 3, seed: 7 };
+        let damaged = made.clone().corrupted(corruption).unwrap();
+        assert_eq!(damaged.parts().map(|(_, part)| part.len()), [0, 0, made.split.test.len()]);
+        let path = root.path().join(name);
+        write_corrupted(&damaged, &path, Existing::Refuse).unwrap();
+        let read = load(path.to_str().unwrap(), &Locations::default()).unwrap();
+        assert_eq!((read.corruption, &read.name[..]), (Some(corruption), name));
+        // Files are numbered, so within a class they come in the order in which they were written.
+        let sorted = |dataset: &PointDataset| {
+            let mut clouds: Vec<_> =
+                dataset.clouds.iter().map(|cloud| (cloud.class, cloud.points.clone())).collect();
+            clouds.sort_by_key(|cloud| cloud.0);
+            clouds
+        };
+        assert_eq!(sorted(&read), sorted(&damaged), "{name}: to the bit");
+        assert!(write_corrupted(&damaged, &path, Existing::Refuse).is_err());
+        write_corrupted(&damaged, &path, Existing::Replace).unwrap();
+    }
+    let jitter = root.path().join("jitter");
+    fs::write(jitter.join("corruption.txt"), "dent:1:0").unwrap();
+    let error = load(jitter.to_str().unwrap(), &Locations::default()).unwrap_err().to_string();
+    assert!(error.contains("corruption.txt") && error.contains("dent"), "{error}");
+    fs::remove_file(jitter.join("corruption.txt")).unwrap();
+    let again = made.clone().corrupted("jitter:1:0".parse().unwrap()).unwrap();
+    assert!(write_corrupted(&again, &jitter, Existing::Replace).is_err(), "not ours to replace");
+    assert!(write_corrupted(&made, &root.path().join("clean"), Existing::Refuse).is_err());
+}

@@ -10,9 +10,9 @@ use adjoin_data::{FetchOptions, Locations, Progress, fetch, list, load, points, 
 use clap::{Args, Subcommand};
 use indicatif::{HumanBytes, ProgressBar};
 use std::path::{Path, PathBuf};
-use write::{Convert, Generate};
+use write::{Convert, Corrupt, Generate};
 
-/// Find, download, convert and make up graphs
+/// Find, download, convert, damage and make up data
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -31,6 +31,8 @@ Examples:
       a made-up graph whose citations leave their topic half of the time
   adjoin data generate planted.npz --format npz --planted
       a made-up graph whose good neighbours are known, and their number
+  adjoin data corrupt shapes jitter3 --kind jitter --level 3
+      test clouds with noise
 
 Your own graph is a folder with nodes.csv (id, label, split if wanted, features) and edges.csv (source, target,
 weight, planted, injected, the last three if wanted), a .graphml file, or an .npz file with these arrays:
@@ -67,6 +69,7 @@ enum Action {
         no_pip: bool,
     },
     Convert(Convert),
+    Corrupt(Corrupt),
     Generate(Generate),
 }
 
@@ -81,6 +84,7 @@ impl Data {
             Action::Info { name } => info(&name, &locations),
             Action::Fetch { name, no_pip } => download(&name, no_pip, locations),
             Action::Convert(convert) => convert.run(&locations),
+            Action::Corrupt(corrupt) => corrupt.run(&locations),
             Action::Generate(generate) => generate.run(),
         }
     }
@@ -164,6 +168,9 @@ fn points_info(name: &str, locations: &Locations) -> Done {
         ("split", format!("{} ({parts}, {})", dataset.split.name, dataset.split.hash())),
         ("fingerprint", dataset.fingerprint()),
     ];
+    if let Some(corruption) = dataset.corruption {
+        rows.push(("corruption", corruption.to_string()));
+    }
     if let Ok(known) = points::find(name) {
         rows.push(("source", known.source.into()));
         rows.push(("licence", known.licence.into()));

@@ -126,6 +126,12 @@ impl PointDataset {
         Ok(self)
     }
 
+    /// At most `count` shapes of every class for training, and a quarter as many for validation and testing.
+    pub fn quick(self, count: usize) -> Result<Self> {
+        let fewer = count.div_ceil(4);
+        self.subset([count, fewer, fewer], 0)
+    }
+
     /// Takes `share` of the shapes of every class out of training (and what was for validation before)
     /// for validation, drawn by seed. The name of the split becomes `NAME+valid:SHARE:SEED`.
     pub fn with_validation(mut self, share: f64, seed: u64) -> Result<Self> {
@@ -217,7 +223,7 @@ mod tests {
         }
         let class_names = (0..counts.len()).map(|class| class.to_string()).collect();
         let split = Split::new("official", train, vec![], test).unwrap();
-        PointDataset { name: "d".into(), class_names, clouds, split }
+        PointDataset { name: "d".into(), class_names, clouds, split, corruption: None }
     }
 
     fn of_class(dataset: &PointDataset, part: usize, class: u32) -> usize {

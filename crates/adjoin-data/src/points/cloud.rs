@@ -2,6 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
+use super::corrupt::Corruption;
 use crate::error::{Error, Result};
 use crate::split::{Split, hex};
 
@@ -30,6 +31,9 @@ pub struct PointDataset {
     pub clouds: Vec<Cloud>,
     /// Which shapes train, choose and judge: indices into [`PointDataset::clouds`].
     pub split: Split,
+    /// How the clouds were damaged. Such clouds are all for testing, are not scaled when they are read, and are
+    /// used with all their points.
+    pub corruption: Option<Corruption>,
 }
 
 impl PointDataset {
@@ -96,7 +100,8 @@ impl PointDataset {
         }
         let mut part_of = vec![""; self.clouds.len()];
         for (part, shapes) in self.parts() {
-            if shapes.is_empty() {
+            // Of damaged clouds there are none to train with.
+            if shapes.is_empty() && (part == "test" || self.corruption.is_none()) {
                 return wrong(part, "no shape".into(), "give more shapes, or this part a share");
             }
             for shape in shapes {
@@ -147,6 +152,7 @@ mod tests {
             class_names: vec!["low".into(), "high".into()],
             clouds: [0.0, 1.0, 2.0].map(cloud).to_vec(),
             split: Split::new("s", vec![0], vec![1], vec![2]).unwrap(),
+            corruption: None,
         }
     }
 

@@ -51,10 +51,19 @@ pub fn geometry(path: &Path) -> Result<Geometry> {
 /// The points of a file, moved and scaled as [`unit_sphere`] says: all that it has, or `count` drawn
 /// from a surface.
 pub fn cloud_file(path: &Path, count: usize, random: &mut SplitMix64) -> Result<Vec<Point>> {
-    let mut points = match geometry(path)? {
-        Geometry::Points(points) => points,
-        Geometry::Surface(mesh) => mesh.sample(count, random, &At::file(path))?,
-    };
+    let mut points = file_points(path, count, random)?;
     unit_sphere(&mut points);
     Ok(points)
+}
+
+/// As [`cloud_file`], where and as large as the file says.
+pub(super) fn file_points(
+    path: &Path,
+    count: usize,
+    random: &mut SplitMix64,
+) -> Result<Vec<Point>> {
+    match geometry(path)? {
+        Geometry::Points(points) => Ok(points),
+        Geometry::Surface(mesh) => mesh.sample(count, random, &At::file(path)),
+    }
 }

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::choose::stratified;
-use super::cloud::{Cloud, PointDataset};
-use super::file::{MAX_SHAPE_BYTES, cloud_file, ending};
+use super::cloud::{Cloud, PointDataset, unit_sphere};
+use super::corrupt::{Corruption, all_test};
+use super::file::{MAX_SHAPE_BYTES, ending, file_points};
+use super::write::CORRUPTION;
 use crate::error::{At, Error, Result};
 use crate::random::SplitMix64;
 use crate::read::{limited_bytes, text_of};
@@ -37,16 +39,19 @@ impl Default for FolderConfig {
 /// A file is read by its ending (see [`geometry`](super::geometry)); other files are passed over, and
 /// so are folders whose names start with a dot or with `__`. Classes are in the order of their names, or
 /// of the lines of `FOLDER/classes.txt`. Every cloud is centred and scaled
-/// ([`unit_sphere`](super::unit_sphere)).
+/// ([`unit_sphere`](super::unit_sphere)). A folder with a `corruption.txt`
+/// ([`write_corrupted`](super::write_corrupted)) is all for testing, and its clouds stay as they are.
 pub fn folder(path: &Path, config: &FolderConfig) -> Result<PointDataset> {
     if !(1..=1 << 20).contains(&config.points) {
         let (what, help) = (format!("{} drawn", config.points), "give 1 to a million".into());
         return Err(Error::Setting { setting: "points", what, help });
     }
     let class_names = classes(path)?;
+    let corruption = corruption(path)?;
     let parts = |class: &String| ["train", "test"].map(|part| path.join(class).join(part));
     let divided = class_names.iter().flat_map(parts).any(|part| part.is_dir());
-    let mut shapes = Shapes { config, root: path, clouds: Vec::new(), points: 0 };
+    let scaled = corruption.is_none();
+    let mut shapes = Shapes { config, root: path, scaled, clouds: Vec::new(), points: 0 };
     let mut official = [Vec::new(), Vec::new()];
     for (class, name) in class_names.iter().enumerate() {
         if !divided {
@@ -61,17 +66,30 @@ pub fn folder(path: &Path, config: &FolderConfig) -> Result<PointDataset> {
     }
     let clouds = shapes.clouds;
     let [train, test] = official;
-    let split = match divided {
-        true => Split::new("official", train, Vec::new(), test)?,
-        false => stratified(&clouds, config.valid, config.test, config.seed)?,
+    let split = match (divided, corruption) {
+        (_, Some(_)) => all_test(clouds.len())?,
+        (true, None) => Split::new("official", train, Vec::new(), test)?,
+        (false, None) => stratified(&clouds, config.valid, config.test, config.seed)?,
     };
     let name = path.file_name().map_or("shapes".into(), |name| name.to_string_lossy().into_owned());
-    let mut dataset = PointDataset { name, class_names, clouds, split };
-    if divided {
+    let mut dataset = PointDataset { name, class_names, clouds, split, corruption };
+    if divided && corruption.is_none() {
         dataset = dataset.with_validation(config.valid, config.seed)?;
     }
     dataset.validate()?;
     Ok(dataset)
+}
+
+/// How the clouds of a folder were damaged, if they were.
+fn corruption(path: &Path) -> Result<Option<Corruption>> {
+    let file = path.join(CORRUPTION);
+    if !file.is_file() {
+        return Ok(None);
+    }
+    let bytes = limited_bytes(&file, MAX_SHAPE_BYTES)?;
+    let read = text_of(&file, &bytes)?.parse();
+    let wrong = |error: Error| At::file(&file).error(error.to_string(), "write the folder anew");
+    read.map(Some).map_err(wrong)
 }
 
 /// The names in a file of classes, one a line.
@@ -149,6 +167,8 @@ fn entries(path: &Path) -> Result<Vec<PathBuf>> {
 struct Shapes<'a> {
     config: &'a FolderConfig,
     root: &'a Path,
+    /// Whether clouds are centred and scaled.
+    scaled: bool,
     clouds: Vec<Cloud>,
     points: usize,
 }
@@ -163,7 +183,10 @@ impl Shapes<'_> {
         }
         for file in files {
             let mut random = SplitMix64::keyed(self.config.seed, self.clouds.len() as u64);
-            let points = cloud_file(&file, self.config.points, &mut random)?;
+            let mut points = file_points(&file, self.config.points, &mut random)?;
+            if self.scaled {
+                unit_sphere(&mut points);
+            }
             self.points += points.len();
             if self.points > MAX_POINTS {
                 let what = format!("more than {MAX_POINTS} points with the shapes before");

@@ -19,10 +19,12 @@
 //! | one reader by itself | [`modelnet40()`], [`modelnet40_hdf5()`], [`folder()`] |
 //! | one file | [`geometry`], [`cloud_file`], [`off_bytes`], [`ply_bytes`], [`xyz_bytes`] |
 //! | made-up shapes | [`shapes()`] |
+//! | damaged clouds, to test with | [`PointDataset::corrupted`], [`write_corrupted`] |
 //! | fewer points or shapes, another validation part | [`PointDataset::with_points`], [`PointDataset::subset`], [`PointDataset::with_validation`] |
 
 mod choose;
 mod cloud;
+mod corrupt;
 mod file;
 mod folder;
 mod hdf5;
@@ -33,10 +35,12 @@ mod off;
 mod ply;
 mod shapes;
 mod solids;
+mod write;
 mod xyz;
 
 pub use choose::Sampling;
 pub use cloud::{Cloud, Point, PointDataset, unit_sphere};
+pub use corrupt::{Corruption, Damage};
 pub use file::{Geometry, cloud_file, geometry};
 pub use folder::{FolderConfig, folder};
 pub use hdf5::modelnet40_hdf5;
@@ -46,4 +50,5 @@ pub use modelnet::modelnet40;
 pub use off::off_bytes;
 pub use ply::ply_bytes;
 pub use shapes::{Pose, ShapesConfig, shapes};
+pub use write::write_corrupted;
 pub use xyz::xyz_bytes;

@@ -53,7 +53,8 @@ pub(super) fn published(
     let split =
         Split::new("official", (0..trained).collect(), Vec::new(), (trained..all).collect())?;
     let clouds = train.into_iter().chain(test).collect();
-    let dataset = PointDataset { name: "modelnet40".into(), class_names, clouds, split };
+    let dataset =
+        PointDataset { name: "modelnet40".into(), class_names, clouds, split, corruption: None };
     let dataset = dataset.with_validation(0.1, 0)?;
     dataset.validate()?;
     Ok(dataset)

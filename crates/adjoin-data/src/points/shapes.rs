@@ -109,7 +109,8 @@ pub fn shapes(config: &ShapesConfig) -> Result<PointDataset> {
     let split =
         Split::new("generated", range(0, trained), range(trained, chosen), range(chosen, count))?;
     let class_names = NAMES.map(String::from).to_vec();
-    let dataset = PointDataset { name: "shapes".into(), class_names, clouds, split };
+    let dataset =
+        PointDataset { name: "shapes".into(), class_names, clouds, split, corruption: None };
     dataset.validate()?;
     Ok(dataset)
 }

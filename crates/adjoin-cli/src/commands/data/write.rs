@@ -1,11 +1,12 @@
 //! Graphs that `adjoin data` writes: converted ones, damaged ones, made-up ones.
 
 use crate::failure::{Done, Failure, print};
+use adjoin_data::points::{Corruption, Damage, Sampling, write_corrupted};
 use adjoin_data::{
     Existing, GeneratorConfig, Locations, NodeDataset, PlantedConfig, add_wrong_edges,
     citation_like, load, planted, points, trajectory, write_csv_folder, write_npz,
 };
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, builder::PossibleValuesParser};
 use std::path::PathBuf;
 
 /// Where a graph goes, and how it is written.
@@ -29,9 +30,17 @@ enum Format {
     Npz,
 }
 
+fn existing(overwrite: bool) -> Existing {
+    if overwrite { Existing::Replace } else { Existing::Refuse }
+}
+
 impl Target {
+    fn existing(&self) -> Existing {
+        existing(self.overwrite)
+    }
+
     fn write(&self, dataset: &NodeDataset) -> Done {
-        let existing = if self.overwrite { Existing::Replace } else { Existing::Refuse };
+        let existing = self.existing();
         match self.format {
             Format::Csv => write_csv_folder(dataset, &self.out, existing)?,
             Format::Npz => write_npz(dataset, &self.out, existing)?,
@@ -71,6 +80,71 @@ impl Convert {
     }
 }
 
+/// Damage the test clouds of a dataset of point clouds
+///
+/// Kinds and levels are those of ModelNet-C, for clouds of n points in the unit sphere, at level l from 1 to 5:
+/// noise of deviation 0.01 l (jitter); a share of 0.125 (l + 1) of the points missing (drop-global), or 100 l n /
+/// 1024 points missing in 1 to 8 places (drop-local); 10 l outliers anywhere (add-global), or 100 l n / 1024
+/// in 1 to 8 places (add-local).
+///
+/// Models are trained on clean clouds: a damaged dataset is all for testing, with `adjoin evaluate`. Its clouds
+/// are used as they are, with all their points.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  adjoin data corrupt shapes jitter3 --kind jitter --level 3
+  adjoin evaluate runs/shapes-dgcnn-knn_dgg/dgg --dataset ./jitter3
+  adjoin data corrupt modelnet40 outliers5 --kind add-global --level 5 --subset 40 --points 512
+      for a run with --subset 40 and points=512: its own test clouds")]
+pub struct Corrupt {
+    /// A name of point clouds, or a folder
+    name: String,
+    /// The folder to write
+    out: PathBuf,
+    /// Kind of damage
+    #[arg(long, value_parser = PossibleValuesParser::new(Damage::ALL.map(|(name, _)| name)))]
+    kind: String,
+    /// How much of it
+    #[arg(long, value_name = "1..5", value_parser = clap::value_parser!(u8).range(1..=5))]
+    level: u8,
+    /// The same seed gives the same damage
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Only the test clouds of `adjoin train --subset N`
+    #[arg(long, value_name = "N")]
+    subset: Option<usize>,
+    /// Keep so many points of a cloud before it is damaged [default: all]
+    #[arg(long, value_name = "N")]
+    points: Option<usize>,
+    /// Replace what is there
+    #[arg(long)]
+    overwrite: bool,
+}
+
+impl Corrupt {
+    /// Runs the command.
+    pub fn run(self, locations: &Locations) -> Done {
+        let mut dataset = points::load(&self.name, locations)?;
+        if dataset.corruption.is_some() {
+            let what = format!("{}: these clouds are damaged already", self.name);
+            return Err(Failure::Usage(what));
+        }
+        if let Some(count) = self.subset {
+            dataset = dataset.quick(count)?;
+        }
+        if let Some(count) = self.points {
+            dataset = dataset.with_points(count, Sampling::Random { seed: 0 })?;
+        }
+        let corruption =
+            Corruption { damage: self.kind.parse()?, level: self.level, seed: self.seed };
+        write_corrupted(&dataset.corrupted(corruption)?, &self.out, existing(self.overwrite))?;
+        print(format!("{}\n", self.out.display()))
+    }
+}
+
+// A needed flag is not asked for when it would clash with another word, so what needs it clashes too.
+/// Options of graphs like those of citations.
+const OF_CITATIONS: [&str; 4] = ["degree", "homophily", "feature_noise", "wrong_edges"];
 /// Make up a graph like one of citations, or one whose good neighbours are known
 ///
 /// Without --planted, papers of some topics cite earlier ones, mostly of their own topic.
@@ -115,16 +189,16 @@ pub struct Generate {
     #[arg(long, allow_negative_numbers = true, value_name = "FRACTION", default_value_t = GeneratorConfig::default().wrong_edges, conflicts_with = "planted")]
     wrong_edges: f64,
     /// With --planted: standard deviation of features around their class prototype
-    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value_t = PlantedConfig::default().noise, requires = "planted")]
+    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value_t = PlantedConfig::default().noise, requires = "planted", conflicts_with_all = OF_CITATIONS)]
     noise: f64,
     /// With --planted: most good neighbours of a node
-    #[arg(long, value_name = "N", default_value_t = PlantedConfig::default().max_good, requires = "planted")]
+    #[arg(long, value_name = "N", default_value_t = PlantedConfig::default().max_good, requires = "planted", conflicts_with_all = OF_CITATIONS)]
     max_good: usize,
     /// With --planted: most bad neighbours of a node
-    #[arg(long, value_name = "N", default_value_t = PlantedConfig::default().max_bad, requires = "planted")]
+    #[arg(long, value_name = "N", default_value_t = PlantedConfig::default().max_bad, requires = "planted", conflicts_with_all = OF_CITATIONS)]
     max_bad: usize,
     /// With --planted: give more bad neighbours to nodes with fewer good ones, so that all degrees are alike
-    #[arg(long, requires = "planted")]
+    #[arg(long, requires = "planted", conflicts_with_all = OF_CITATIONS)]
     even_degrees: bool,
     /// The same seed gives the same graph
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -77,10 +77,7 @@ pub(super) fn load(source: &Source) -> Result<Arc<PointDataset>> {
         points::load(&source.name, &Locations::from_environment(source.data_dir.clone()))?;
     Ok(Arc::new(match source.subset {
         None => dataset,
-        Some(count) => {
-            let fewer = count.div_ceil(4);
-            dataset.subset([count, fewer, fewer], 0)?
-        }
+        Some(count) => dataset.quick(count)?,
     }))
 }
 
@@ -114,10 +111,11 @@ impl Dataset for Arc<PointDataset> {
         let [fewest, most] = self.points();
         format!(
             "{}: {} clouds of {fewest} to {most} points, {} classes; {train} to train, {valid} to \
-             validate, {test} to test",
+             validate, {test} to test{}",
             self.name,
             self.clouds.len(),
             self.classes(),
+            self.corruption.map_or(String::new(), |corruption| format!("; corrupted {corruption}")),
         )
     }
 }

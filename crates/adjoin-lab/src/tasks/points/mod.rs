@@ -103,12 +103,9 @@ impl Task for Points {
         Ok(data.class_names.clone())
     }
 
-    fn context(
-        config: &PointsConfig,
-        _data: &Arc<PointDataset>,
-        _device: &Device,
-    ) -> Result<usize> {
-        Ok(config.points)
+    fn context(config: &PointsConfig, data: &Arc<PointDataset>, _device: &Device) -> Result<usize> {
+        // A part of a damaged cloud would be damaged less.
+        Ok(if data.corruption.is_some() { 0 } else { config.points })
     }
 
     fn training(

@@ -32,6 +32,7 @@ pub fn step(
         class_names: (0..40).map(|class| class.to_string()).collect(),
         clouds: (0..clouds + 2).map(cloud).collect(),
         split: Split::new("bench", train, valid, vec![clouds as u32 + 1])?,
+        corruption: None,
     });
     let mut config = config.clone();
     config.train.batch = clouds;
