@@ -176,6 +176,13 @@ fn graphs_are_damaged_and_made_up() {
     assert!((0.4..0.6).contains(&homophily), "{homophily}");
     let error = fail(place, &[&made[..], &["--homophily", "2", "--overwrite"]].concat(), 1);
     assert!(error.contains("homophily") && error.contains("0 to 1"), "{error}");
+    let crowd = ["data", "generate", "crowd.csv", "--format", "csv", "--crowd", "--scenes", "20"];
+    succeed(place, &[&crowd[..], &["--distractors", "4"]].concat());
+    let text = std::fs::read_to_string(place.join("crowd.csv")).unwrap();
+    assert!(text.starts_with("scene,frame,agent,x,y,distractor\n"), "{}", &text[..60]);
+    assert_eq!(text.lines().filter(|line| line.ends_with(",1")).count(), 20 * 4 * 20);
+    assert!(fact("crowd.csv", "train").starts_with("14 scenes"), "{}", fact("crowd.csv", "train"));
+    fail(place, &[&made[..], &["--distractors", "4", "--overwrite"]].concat(), 2);
     let plant = ["data", "generate", "plant", "--format", "csv", "--planted", "--nodes", "400"];
     succeed(place, &plant);
     assert_eq!(fact("./plant", "classes"), "5: class 0, class 1, class 2, class 3, class 4");
@@ -183,6 +190,8 @@ fn graphs_are_damaged_and_made_up() {
     assert!(planted.contains("good edges") && planted.contains("nodes without"), "{planted}");
     fail(place, &[&plant[..], &["--homophily", "0.5", "--overwrite"]].concat(), 2);
     fail(place, &[&made[..], &["--max-good", "5", "--overwrite"]].concat(), 2);
+    let both = ["--max-good", "5", "--homophily", "0.5", "--overwrite"];
+    fail(place, &[&made[..], &both].concat(), 2);
     let error = fail(place, &[&plant[..], &["--max-bad", "90", "--overwrite"]].concat(), 1);
     assert!(error.contains("max_bad") && error.contains("half of the nodes"), "{error}");
     succeed(place, &[&damage[..], &["--wrong-edges", "0.5", "--overwrite"]].concat());

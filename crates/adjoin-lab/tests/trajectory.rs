@@ -136,7 +136,13 @@ fn those_who_walk_in_step_have_no_edge() {
     };
     let starts = [([10.31, 5.97], 0.37), ([3.7, -8.2], 0.37), ([3.7, 1.1], 0.3701)];
     let positions = starts.into_iter().flat_map(|(start, speed)| walk(start, speed)).collect();
-    let scene = Scene { name: "street".into(), agents: vec![1, 2, 3], steps: 20, positions };
+    let scene = Scene {
+        name: "street".into(),
+        agents: vec![1, 2, 3],
+        steps: 20,
+        positions,
+        distractors: vec![],
+    };
     let batch = SceneBatch::new(&[&scene], LENGTHS, &Device::flex()).unwrap();
     let graph = kernel_graph(&batch).unwrap();
     // From the second frame on, when there is a step: only the third differs, by a tenth of a millimetre.

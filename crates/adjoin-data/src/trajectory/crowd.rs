@@ -27,6 +27,9 @@ pub struct CrowdConfig {
     pub reach: f64,
     /// Deviation of the measured from the true position, in metres.
     pub noise: f64,
+    /// People in every scene who interact with nobody: they walk straight on, nobody avoids them, and they
+    /// avoid nobody. The others walk as they would without them.
+    pub distractors: usize,
     /// The same seed gives the same crowd, everywhere and for ever.
     pub seed: u64,
 }
@@ -44,6 +47,7 @@ impl Default for CrowdConfig {
             avoidance: 6.0,
             reach: 2.5,
             noise: 0.01,
+            distractors: 0,
             seed: 0,
         }
     }
@@ -62,12 +66,16 @@ impl CrowdConfig {
             let what = format!("{} to {} people in a scene", self.min_agents, self.max_agents);
             return wrong("max_agents", what, "give at least one and at most a hundred");
         }
+        if self.distractors > 100 {
+            let what = format!("{} in a scene", self.distractors);
+            return wrong("distractors", what, "give at most a hundred");
+        }
         let steps = self.observed.saturating_add(self.predicted);
         if self.observed == 0 || self.predicted == 0 || steps > 1000 {
             let what = format!("{} observed and {} predicted", self.observed, self.predicted);
             return wrong("observed", what, "give at least one each and at most 1000 together");
         }
-        if self.scenes * self.max_agents * steps > 1 << 27 {
+        if self.scenes * (self.max_agents + self.distractors) * steps > 1 << 27 {
             let what = format!("{} scenes of {steps} steps", self.scenes);
             return wrong("scenes", what, "ask for fewer or shorter scenes, or for fewer people");
         }
@@ -136,6 +144,22 @@ struct Person {
     speed: f64,
 }
 
+impl Person {
+    /// Someone who enters alone, to be filmed for so many seconds.
+    fn alone(filmed: f64, random: &mut SplitMix64) -> Self {
+        // Along the x axis first, then turned to one of the four sides.
+        let place = [random.within(-8.0, -3.0), random.within(-4.0, 4.0)];
+        // Farther than anyone gets while being filmed.
+        let goal = [10.0 + 2.0 * filmed, 3.0 * random.within(-4.0, 4.0)];
+        let speed = (1.3 + 0.25 * random.bell()).clamp(0.5, 2.0);
+        let turns = random.below(4);
+        let turn = |point: Vector| (0..turns).fold(point, |[x, y], _| [-y, x]);
+        let way = plus(goal, -1.0, place);
+        let velocity = plus([0.0; 2], speed / length(way), way);
+        Self { place: turn(place), velocity: turn(velocity), goal: turn(goal), speed }
+    }
+}
+
 /// Longest step of the simulation, in seconds.
 const TICK: f64 = 0.1;
 /// Seconds in which a person takes up the desired velocity.
@@ -170,16 +194,25 @@ impl<'a> Square<'a> {
             let place = plus(other.place, 1.0, beside);
             return Person { place, goal, velocity: other.velocity, speed: other.speed };
         }
-        // Along the x axis first, then turned to one of the four sides.
-        let place = [self.random.within(-8.0, -3.0), self.random.within(-4.0, 4.0)];
-        // Farther than anyone gets while being filmed.
-        let goal = [10.0 + 2.0 * self.filmed(), 3.0 * self.random.within(-4.0, 4.0)];
-        let speed = (1.3 + 0.25 * self.random.bell()).clamp(0.5, 2.0);
-        let turns = self.random.below(4);
-        let turn = |point: Vector| (0..turns).fold(point, |[x, y], _| [-y, x]);
-        let way = plus(goal, -1.0, place);
-        let velocity = plus([0.0; 2], speed / length(way), way);
-        Person { place: turn(place), velocity: turn(velocity), goal: turn(goal), speed }
+        Person::alone(self.filmed(), &mut self.random)
+    }
+
+    /// Measured paths of those who interact with nobody. Their own random numbers leave those of the others as
+    /// they are.
+    fn distractors(&self) -> Vec<[f32; 2]> {
+        let CrowdConfig { observed, predicted, seconds, noise, distractors, seed, .. } =
+            *self.config;
+        let mut random = SplitMix64::keyed(!seed, self.number as u64);
+        let mut positions = Vec::new();
+        for _ in 0..distractors {
+            let Person { place, velocity, .. } = Person::alone(self.filmed(), &mut random);
+            for step in 0..observed + predicted {
+                let here = plus(place, (step + 2) as f64 * seconds, velocity);
+                let measured = here.map(|value| value + noise * random.bell());
+                positions.push(measured.map(|value| value as f32));
+            }
+        }
+        positions
     }
 
     /// Seconds from the first to the last step.
@@ -238,11 +271,14 @@ impl<'a> Square<'a> {
                 positions.push(measured.map(|value| value as f32));
             }
         }
+        positions.extend(self.distractors());
+        let all = (agents + self.config.distractors) as i64;
         Scene {
             name: format!("crowd {}", self.number),
-            agents: (0..agents as i64).collect(),
+            agents: (0..all).collect(),
             steps,
             positions,
+            distractors: (agents as i64..all).collect(),
         }
     }
 }
@@ -297,6 +333,37 @@ mod tests {
     }
 
     #[test]
+    fn distractors_walk_straight_and_change_nobody() {
+        let without = crowd(&CrowdConfig { noise: 0.0, ..Default::default() }).unwrap();
+        let config = CrowdConfig { noise: 0.0, distractors: 5, ..Default::default() };
+        let with = crowd(&config).unwrap();
+        assert_ne!(with.fingerprint(), without.fingerprint());
+        for ((_, alone), (_, among)) in without.parts().into_iter().zip(with.parts()) {
+            for (alone, among) in alone.iter().zip(among) {
+                let real = alone.agents.len();
+                assert_eq!((among.agents.len(), among.counted()), (real + 5, real));
+                assert_eq!(among.positions[..alone.positions.len()], alone.positions[..]);
+                for agent in real..real + 5 {
+                    assert!(!among.counts(agent));
+                    let path = among.path(agent);
+                    let step = |at: usize| [0, 1].map(|axis| path[at + 1][axis] - path[at][axis]);
+                    for at in 1..19 {
+                        let bend = [0, 1].map(|axis| (step(at)[axis] - step(0)[axis]).abs());
+                        assert!(bend[0].max(bend[1]) < 1e-5, "{bend:?}");
+                    }
+                }
+            }
+        }
+        // Noise on the real paths is drawn as before, too.
+        let noisy = crowd(&CrowdConfig::default()).unwrap();
+        let among = crowd(&CrowdConfig { distractors: 16, ..Default::default() }).unwrap();
+        for (alone, among) in noisy.test.iter().zip(&among.test) {
+            assert_eq!(among.positions[..alone.positions.len()], alone.positions[..]);
+        }
+        assert!(closest(&with) < 0.2, "nobody avoids them: {}", closest(&with));
+    }
+
+    #[test]
     fn settings_out_of_range_are_named() {
         let default = CrowdConfig::default;
         for (setting, config) in [
@@ -308,6 +375,7 @@ mod tests {
             ("scenes", CrowdConfig { scenes: 1_000_000, ..default() }),
             ("noise", CrowdConfig { noise: f64::NAN, ..default() }),
             ("company", CrowdConfig { company: 1.5, ..default() }),
+            ("distractors", CrowdConfig { distractors: 101, ..default() }),
         ] {
             let error = crowd(&config).unwrap_err().to_string();
             assert!(error.contains(&format!("`{setting}`")), "{error}");

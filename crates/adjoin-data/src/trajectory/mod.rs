@@ -16,7 +16,8 @@
 //! | a dataset by name, or a user's CSV file | [`load`], or [`load_with`] settings for the file |
 //! | which names exist | [`list`], [`find`] |
 //! | one reader by itself | [`eth_ucy()`], [`trajnet()`], [`sportvu()`], [`csv()`] |
-//! | a made-up crowd | [`crowd()`] |
+//! | a made-up crowd, with people who interact with nobody | [`crowd()`] |
+//! | write a dataset | [`write_csv`] |
 
 mod crowd;
 mod eth_ucy;
@@ -27,6 +28,7 @@ mod sportvu;
 mod table;
 mod text;
 mod trajnet;
+mod write;
 
 pub use crowd::{CrowdConfig, crowd};
 pub use eth_ucy::{ETH_UCY, eth_ucy};
@@ -35,3 +37,4 @@ pub use scene::{Scene, TrajectoryDataset};
 pub use sportvu::{Team, sportvu};
 pub use table::{Purpose, SplitBy, TableConfig, csv, csv_bytes, new_csv};
 pub use trajnet::{TrajNetSplit, trajnet};
+pub use write::write_csv;

@@ -16,6 +16,8 @@ pub(crate) struct Row {
     pub frame: i64,
     pub agent: i64,
     pub place: [f64; 2],
+    /// Whether the agent interacts with nobody.
+    pub distractor: bool,
     /// Where it stands in the file, counted from 1.
     pub line: u64,
 }
@@ -104,7 +106,8 @@ impl Recording {
                 starts.entry(row.frame).or_default().push(at);
             }
         }
-        starts.retain(|_, agents| agents.len() >= cut.min_agents);
+        let is_real = |at: &usize| !self.rows[*at].distractor;
+        starts.retain(|_, rows| rows.len() >= cut.min_agents && rows.iter().any(is_real));
         let agents: usize = starts.values().map(Vec::len).sum();
         if agents.checked_mul(cut.steps).is_none_or(|positions| positions > MAX_POSITIONS) {
             let what = format!(
@@ -127,6 +130,12 @@ impl Recording {
             agents: starts.iter().map(|start| self.rows[*start].agent).collect(),
             steps,
             positions: rows.map(|row| row.place.map(|value| value as f32)).collect(),
+            distractors: starts
+                .iter()
+                .map(|start| &self.rows[*start])
+                .filter(|row| row.distractor)
+                .map(|row| row.agent)
+                .collect(),
         }
     }
 }
@@ -150,6 +159,7 @@ mod tests {
             frame: *frame,
             agent: *agent,
             place: [*frame as f64, *agent as f64],
+            distractor: false,
             line: line as u64 + 1,
         };
         let rows = rows.iter().enumerate().map(row).collect();
@@ -180,7 +190,8 @@ mod tests {
     #[test]
     fn repeated_rows_are_dropped_and_contradictions_refused() {
         assert_eq!(recording(&[(0, 1), (10, 1), (0, 1)]).rows.len(), 2);
-        let row = |x: f64, line| Row { frame: 5, agent: 3, place: [x, 0.0], line };
+        let row =
+            |x: f64, line| Row { frame: 5, agent: 3, place: [x, 0.0], distractor: false, line };
         let error = Recording::new("r", vec![row(1.0, 9), row(2.0, 4)], Path::new("r.txt"));
         let error = error.unwrap_err().to_string();
         assert!(error.contains("r.txt, line 9") && error.contains("line 4 has it"), "{error}");

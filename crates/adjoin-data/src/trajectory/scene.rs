@@ -16,12 +16,24 @@ pub struct Scene {
     pub steps: usize,
     /// Positions in metres, `[agents, steps, 2]`.
     pub positions: Vec<[f32; 2]>,
+    /// Those of the agents that interact with nobody: to be seen by the others, not to be predicted.
+    pub distractors: Vec<i64>,
 }
 
 impl Scene {
     /// The path of one agent, `[steps, 2]`.
     pub fn path(&self, agent: usize) -> &[[f32; 2]] {
         &self.positions[agent * self.steps..(agent + 1) * self.steps]
+    }
+
+    /// Whether an agent's path is to be predicted, by position: it is no distractor.
+    pub fn counts(&self, agent: usize) -> bool {
+        !self.distractors.contains(&self.agents[agent])
+    }
+
+    /// Number of agents whose paths are to be predicted.
+    pub fn counted(&self) -> usize {
+        (0..self.agents.len()).filter(|agent| self.counts(*agent)).count()
     }
 }
 
@@ -68,6 +80,8 @@ impl TrajectoryDataset {
             for scene in scenes {
                 hasher.update((scene.agents.len() as u64).to_le_bytes());
                 scene.agents.iter().for_each(|agent| hasher.update(agent.to_le_bytes()));
+                // Scenes without distractors keep the fingerprint they always had.
+                scene.distractors.iter().for_each(|agent| hasher.update(agent.to_le_bytes()));
                 let values = scene.positions.iter().flatten();
                 values.for_each(|value| hasher.update(value.to_le_bytes()));
             }
@@ -110,6 +124,10 @@ impl TrajectoryDataset {
             for scene in scenes {
                 let fits = scene.steps == self.steps()
                     && scene.positions.len() == scene.agents.len() * scene.steps;
+                if scene.counted() == 0 && !scene.agents.is_empty() {
+                    let what = format!("scene `{}` has distractors only", scene.name);
+                    return wrong(part, what, "leave it out, or mark fewer agents");
+                }
                 if !fits || scene.agents.is_empty() {
                     let what = format!(
                         "scene `{}` has {} agents, {} steps and {} positions",
@@ -141,6 +159,7 @@ mod tests {
             agents: vec![7],
             steps: 2,
             positions: vec![[x, 0.0], [x, 1.0]],
+            distractors: Vec::new(),
         };
         TrajectoryDataset {
             name: "small".into(),

@@ -201,6 +201,7 @@ impl<'a> Possessions<'a> {
                     agents: agents.iter().map(|player| i64::from(*player)).collect(),
                     steps: STEPS,
                     positions: places.map(|place| metres(place, turned)).collect(),
+                    distractors: Vec::new(),
                 });
             }
         }

@@ -152,12 +152,13 @@ impl TableConfig {
     }
 }
 
-const COLUMNS: [&str; 5] = ["scene", "frame", "agent", "x", "y"];
+pub(super) const COLUMNS: [&str; 6] = ["scene", "frame", "agent", "x", "y", "distractor"];
 
 /// Reads a user's trajectories.
 ///
 /// The first line names the columns `scene` (any text: one recording), `frame` and `agent` (whole
-/// numbers), `x` and `y` (metres), in any order. Lines may be in any order too. A line that is there
+/// numbers), `x` and `y` (metres), in any order. If wanted, `distractor` marks with 1 who interacts with
+/// nobody ([`Scene::distractors`]), others with 0. Lines may be in any order too. A line that is there
 /// twice counts once; an agent at two places in one frame is an error. An agent that is missing in the
 /// middle of its track is left out of the windows it does not cover.
 pub fn csv(path: &Path, config: &TableConfig) -> Result<TrajectoryDataset> {
@@ -253,7 +254,7 @@ fn divided(
 /// The recordings of the file, in the order of their first lines.
 fn recordings(path: &Path, bytes: &[u8]) -> Result<Vec<Recording>> {
     let mut lines = Rows::open(path, bytes)?;
-    let [scene, frame, agent, x, y] = columns(&lines.header, path)?;
+    let ([scene, frame, agent, x, y], distractor) = columns(&lines.header, path)?;
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut all: Vec<(String, Vec<Row>)> = Vec::new();
     while let Some((line, at)) = lines.next()? {
@@ -262,6 +263,7 @@ fn recordings(path: &Path, bytes: &[u8]) -> Result<Vec<Recording>> {
             frame: whole(cell(frame), "frame", &at)?,
             agent: whole(cell(agent), "agent", &at)?,
             place: [place(cell(x), "x", &at)?, place(cell(y), "y", &at)?],
+            distractor: distractor.map_or(Ok(false), |column| mark(cell(column), &at))?,
             line: at.line.unwrap_or(0),
         };
         let name = cell(scene);
@@ -281,10 +283,18 @@ fn recordings(path: &Path, bytes: &[u8]) -> Result<Vec<Recording>> {
     all.into_iter().map(|(name, rows)| Recording::new(name, rows, path)).collect()
 }
 
-/// Places of scene, frame, agent, x and y.
-fn columns(header: &StringRecord, path: &Path) -> Result<[usize; 5]> {
-    let help = "the first line must name scene, frame, agent, x and y, in any order";
-    let mut places = [None; 5];
+fn mark(cell: &str, at: &At) -> Result<bool> {
+    match cell {
+        "1" => Ok(true),
+        "0" => Ok(false),
+        _ => Err(at.clone().field("distractor").error("not a mark", "write 1 or 0")),
+    }
+}
+
+/// Places of scene, frame, agent, x and y, and of the marks of distractors if there are any.
+fn columns(header: &StringRecord, path: &Path) -> Result<([usize; 5], Option<usize>)> {
+    let help = "the first line must name scene, frame, agent, x and y, in any order, and if wanted distractor";
+    let mut places = [None; 6];
     for (at, name) in header.iter().enumerate() {
         let wrong = |what: &str| Err(At::line(path, 1).field(name).error(what, help));
         match COLUMNS.iter().position(|known| *known == name) {
@@ -294,8 +304,8 @@ fn columns(header: &StringRecord, path: &Path) -> Result<[usize; 5]> {
         }
     }
     match places {
-        [Some(scene), Some(frame), Some(agent), Some(x), Some(y)] => {
-            Ok([scene, frame, agent, x, y])
+        [Some(scene), Some(frame), Some(agent), Some(x), Some(y), distractor] => {
+            Ok(([scene, frame, agent, x, y], distractor))
         }
         _ => Err(At::line(path, 1).error("columns are missing", help)),
     }

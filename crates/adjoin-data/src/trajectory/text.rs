@@ -32,6 +32,7 @@ pub(super) fn recording_bytes(path: &Path, bytes: &[u8]) -> Result<Recording> {
                 frame: whole(frame, "frame", &at)?,
                 agent: whole(agent, "agent", &at)?,
                 place: [place(x, "x", &at)?, place(y, "y", &at)?].map(four_decimals),
+                distractor: false,
                 line: at.line.unwrap_or(0),
             }),
             _ => {

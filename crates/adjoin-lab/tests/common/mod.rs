@@ -70,7 +70,13 @@ pub fn scene(seed: u64, agents: usize) -> Scene {
         })
     });
     let name = format!("circles {seed}");
-    Scene { name, agents: (0..agents as i64).collect(), steps: 20, positions: positions.collect() }
+    Scene {
+        name,
+        agents: (0..agents as i64).collect(),
+        steps: 20,
+        positions: positions.collect(),
+        distractors: vec![],
+    }
 }
 
 /// So many scenes of circles to train, to validate and to test with.

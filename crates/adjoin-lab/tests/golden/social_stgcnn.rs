@@ -22,6 +22,7 @@ fn batch(golden: &Golden) -> SceneBatch {
         agents: (0..size as i64).collect(),
         steps: 20,
         positions: places.by_ref().take(20 * size as usize).collect(),
+        distractors: vec![],
     };
     let scenes: Vec<Scene> = golden.get("sizes").iter().map(scene).collect();
     let scenes: Vec<&Scene> = scenes.iter().collect();

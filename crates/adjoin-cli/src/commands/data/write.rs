@@ -1,10 +1,13 @@
 //! Graphs that `adjoin data` writes: converted ones, damaged ones, made-up ones.
 
 use crate::failure::{Done, Failure, print};
-use adjoin_data::points::{Corruption, Damage, Sampling, write_corrupted};
 use adjoin_data::{
     Existing, GeneratorConfig, Locations, NodeDataset, PlantedConfig, add_wrong_edges,
     citation_like, load, planted, points, trajectory, write_csv_folder, write_npz,
+};
+use adjoin_data::{
+    points::{Corruption, Damage, Sampling, write_corrupted},
+    trajectory::CrowdConfig,
 };
 use clap::{Args, ValueEnum, builder::PossibleValuesParser};
 use std::path::PathBuf;
@@ -145,15 +148,31 @@ impl Corrupt {
 // A needed flag is not asked for when it would clash with another word, so what needs it clashes too.
 /// Options of graphs like those of citations.
 const OF_CITATIONS: [&str; 4] = ["degree", "homophily", "feature_noise", "wrong_edges"];
-/// Make up a graph like one of citations, or one whose good neighbours are known
+/// Options of all graphs.
+const OF_GRAPHS: [&str; 8] = [
+    "planted",
+    "nodes",
+    "classes",
+    "features",
+    "degree",
+    "homophily",
+    "feature_noise",
+    "wrong_edges",
+];
+
+/// Make up a graph like one of citations, one whose good neighbours are known, or a crowd
 ///
-/// Without --planted, papers of some topics cite earlier ones, mostly of their own topic.
+/// Without --planted and --crowd, papers of some topics cite earlier ones, mostly of their own topic.
 ///
 /// With --planted, every node has a known number of good neighbours of its own class, 0 to --max-good, and an
 /// independent number of bad ones of other classes. The good edges are marked (column `planted` of
 /// edges.csv, array edge_planted of an archive). Training never sees the marks: `adjoin train` and
 /// `adjoin evaluate` compare the learned graph with them at the end. One node in five trains, one in five
 /// validates.
+///
+/// With --crowd, people cross a square and keep out of each other's way: trajectories, as a CSV file. With
+/// --distractors others walk straight through them. Nobody avoids those, and their errors do not count; a
+/// column `distractor` marks them. The paths of all others are the same with and without them.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -163,13 +182,19 @@ Examples:
   adjoin train --dataset planted.npz --learner none,dgg
       does the learner find which neighbours are good, and how many?
   adjoin data generate even.npz --format npz --planted --even-degrees
-      the same, but the degree of a node says nothing of its good neighbours")]
+      the same, but the degree of a node says nothing of its good neighbours
+  adjoin data generate crowd16.csv --format csv --crowd --distractors 16
+  adjoin train --task trajectory --dataset crowd16.csv --learner kernel,dgg
+      does the learner see who matters?")]
 pub struct Generate {
     #[command(flatten)]
     target: Target,
     /// Plant good and bad neighbours
     #[arg(long)]
     planted: bool,
+    /// Make trajectories of a crowd
+    #[arg(long, conflicts_with_all = OF_GRAPHS)]
+    crowd: bool,
     #[arg(long, value_name = "N", help = either("Number of nodes", |c| c.nodes, |p| p.nodes))]
     nodes: Option<usize>,
     #[arg(long, value_name = "N", help = either("Number of classes", |c| c.classes, |p| p.classes))]
@@ -200,7 +225,13 @@ pub struct Generate {
     /// With --planted: give more bad neighbours to nodes with fewer good ones, so that all degrees are alike
     #[arg(long, requires = "planted", conflicts_with_all = OF_CITATIONS)]
     even_degrees: bool,
-    /// The same seed gives the same graph
+    /// With --crowd: number of scenes
+    #[arg(long, value_name = "N", default_value_t = CrowdConfig::default().scenes, requires = "crowd", conflicts_with_all = OF_GRAPHS)]
+    scenes: usize,
+    /// With --crowd: people in every scene who interact with nobody
+    #[arg(long, value_name = "N", default_value_t = CrowdConfig::default().distractors, requires = "crowd", conflicts_with_all = OF_GRAPHS)]
+    distractors: usize,
+    /// The same seed gives the same graph or crowd
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }
@@ -218,11 +249,27 @@ fn either(
 impl Generate {
     /// Runs the command.
     pub fn run(self) -> Done {
+        if self.crowd {
+            return self.people();
+        }
         let dataset = match self.planted {
             true => planted(&self.plant())?,
             false => citation_like(&self.citations())?,
         };
         self.target.write(&dataset)
+    }
+
+    fn people(&self) -> Done {
+        let Target { out, format, .. } = &self.target;
+        if matches!(format, Format::Npz) {
+            return Err(Failure::Usage(
+                "--crowd: trajectories are written with --format csv".into(),
+            ));
+        }
+        let (scenes, distractors, seed) = (self.scenes, self.distractors, self.seed);
+        let config = CrowdConfig { scenes, distractors, seed, ..CrowdConfig::default() };
+        trajectory::write_csv(&trajectory::crowd(&config)?, out, self.target.existing())?;
+        print(format!("{}\n", out.display()))
     }
 
     fn plant(&self) -> PlantedConfig {

@@ -105,7 +105,9 @@ impl SceneBatch {
                     targets.extend((observed..observed + predicted).map(|t| step(path, t)[axis]));
                 }
                 origins.push(path[observed - 1]);
-                shares.push(1.0 / (scenes.len() * scene.agents.len() * predicted) as f64);
+                // Nobody is trained to predict those who interact with nobody.
+                let count = scenes.len() * scene.counted() * predicted;
+                shares.push(if scene.counts(agent as usize) { 1.0 / count as f64 } else { 0.0 });
             }
             first += size * observed as u32;
             let count = scene.agents.len() * observed;

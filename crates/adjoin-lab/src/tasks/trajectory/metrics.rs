@@ -103,26 +103,27 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds the errors of one scene; the truth is the end of it, as long as the forecast.
+    /// Adds the errors of one scene; the truth is the end of it, as long as the forecast. Distractors do not
+    /// count.
     pub fn add(&mut self, scene: &Scene, forecast: &Forecast) {
         let truth = |agent: usize| &scene.path(agent)[scene.steps - forecast.steps()..];
         let infinite = Displacement { ade: f64::INFINITY, fde: f64::INFINITY };
-        let mut best_of_agents = vec![infinite; forecast.agents()];
+        let agents: Vec<usize> = (0..forecast.agents()).filter(|&at| scene.counts(at)).collect();
+        let mut best_of_agents = vec![infinite; agents.len()];
         let mut best_of_scene = infinite;
         for sample in 0..forecast.samples() {
             let mut together = Displacement::default();
-            for (agent, best) in best_of_agents.iter_mut().enumerate() {
+            for (&agent, best) in agents.iter().zip(&mut best_of_agents) {
                 let error = Displacement::between(forecast.path(sample, agent), truth(agent));
                 *best = best.least(error);
                 together = together.plus(error);
             }
             best_of_scene = best_of_scene.least(together);
         }
-        let likely = |agent| Displacement::between(forecast.likely(agent), truth(agent));
-        let likely =
-            (0..forecast.agents()).map(likely).fold(Displacement::default(), Displacement::plus);
+        let likely = |&agent: &usize| Displacement::between(forecast.likely(agent), truth(agent));
+        let likely = agents.iter().map(likely).fold(Displacement::default(), Displacement::plus);
         let per_agent = best_of_agents.into_iter().reduce(Displacement::plus).unwrap_or_default();
-        self.agents += forecast.agents();
+        self.agents += agents.len();
         self.sums.per_agent = self.sums.per_agent.plus(per_agent);
         self.sums.per_scene = self.sums.per_scene.plus(best_of_scene);
         self.sums.likely = self.sums.likely.plus(likely);

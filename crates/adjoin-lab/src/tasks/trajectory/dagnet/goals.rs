@@ -230,7 +230,8 @@ mod tests {
     #[test]
     fn a_grid_covers_its_scenes() {
         let positions = vec![[-1.0, 2.0], [3.0, 2.0]];
-        let scene = Scene { name: "s".into(), agents: vec![1], steps: 2, positions };
+        let scene =
+            Scene { name: "s".into(), agents: vec![1], steps: 2, positions, distractors: vec![] };
         let rule = GoalRule::Window(1);
         let config = GoalConfig { cells: [4, 2], rule, frame: GoalFrame::World };
         let grid = config.fit(std::slice::from_ref(&scene), 1).unwrap();
