@@ -1,8 +1,8 @@
-//! Graphs of which something is known: planted neighbourhoods and injected edges.
+//! Graphs of which something is known: planted neighbourhoods, injected edges, poisoned graphs.
 
 mod common;
 
-use common::{json, json_file, succeed};
+use common::{json, json_file, run, stderr, succeed};
 use std::{fs, path::Path};
 
 /// Trains on a dataset for a few epochs and gives the words of the summary.
@@ -55,4 +55,23 @@ fn injected_edges_are_told_from_given_ones() {
     assert!(page.contains("Injected links dropped"));
     let clean = trained(path, "./made.npz", "clean");
     assert!(!clean.contains("AUC"), "{clean}");
+}
+
+#[test]
+#[ignore = "needs ADJOIN_DATA"]
+fn poisoned_graphs_train_on_their_own_split() {
+    let data = std::env::var("ADJOIN_DATA").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let heading = "cora_metattack_0.25: 2485 nodes, 6246 edges, 1433 features, 7 classes; split public \
+                   (247 / 249 / 1988)";
+    let path = format!("{data}/poisoned/cora_metattack_0.25.npz");
+    // By name below the data folder, and by path.
+    for (at, name) in ["cora_metattack_0.25", &path].into_iter().enumerate() {
+        let out = format!("run{at}");
+        let words = ["train", "--dataset", name, "--data-dir", &data, "--learner", "none"];
+        let short = ["--seeds", "1", "--set", "train.epochs=2", "--out", &out];
+        let output = run(folder.path(), &[&words[..], &short].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(stderr(&output).contains(heading), "{}", stderr(&output));
+    }
 }

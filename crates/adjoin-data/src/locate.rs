@@ -9,6 +9,10 @@ use crate::locations::Locations;
 use crate::read;
 use crate::registry::{KnownDataset, find};
 
+/// Folders below a data folder that hold several archives.
+const GROUPS: [&str; 5] =
+    ["planetoid_plain", "heterophilous", "amazon_coauthor", "poisoned", "misleading"];
+
 /// A dataset that was found but not read yet.
 enum Found {
     Planetoid { folder: PathBuf, stem: String },
@@ -41,7 +45,7 @@ impl Found {
 ///
 /// A known name ([`list`](crate::list)) or any other plain word is looked for in every folder of
 /// `locations`, as `NAME/ind.NAME.*`, `GROUP/NAME.npz` (groups `planetoid_plain`, `heterophilous`,
-/// `amazon_coauthor`), `NAME.npz`, `NAME/nodes.csv` and `NAME.graphml`. Cora is in the program
+/// `amazon_coauthor`, `poisoned`, `misleading`), `NAME.npz`, `NAME/nodes.csv` and `NAME.graphml`. Cora is in the program
 /// itself if it is nowhere else. What is not found so is taken as a path: a folder with `nodes.csv`
 /// or `ind.*` files, an `.npz` or a `.graphml` file. Write `./cora` for a folder with a known name.
 pub fn load(name_or_path: &str, locations: &Locations) -> Result<NodeDataset> {
@@ -84,7 +88,7 @@ fn candidates(folder: &Path, name: &str, stems: &[&str]) -> Vec<Found> {
         all.push(Found::Planetoid { folder: folder.to_path_buf(), stem: stem.to_string() });
     }
     let file = format!("{name}.npz");
-    for group in ["planetoid_plain", "heterophilous", "amazon_coauthor"] {
+    for group in GROUPS {
         all.push(Found::Npz(folder.join(group).join(&file)));
     }
     all.push(Found::Npz(folder.join(&file)));

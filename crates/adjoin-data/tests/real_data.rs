@@ -37,6 +37,25 @@ fn every_known_dataset_loads_with_the_known_counts() {
 
 #[test]
 #[ignore = "needs ADJOIN_DATA"]
+fn poisoned_graphs_load_with_their_own_split() {
+    let locations = data();
+    for (name, nodes, edges, homophily, parts) in [
+        ("cora_metattack_0", 2485, 5069, 0.804, [247, 249, 1988]),
+        ("cora_metattack_0.25", 2485, 6246, 0.661, [247, 249, 1988]),
+        ("citeseer_metattack_0.15", 2110, 4196, 0.655, [210, 211, 1688]),
+    ] {
+        let dataset = load(name, &locations).unwrap();
+        assert_eq!(dataset.name, name);
+        assert_eq!((dataset.nodes(), dataset.edges.len()), (nodes, edges), "{name}");
+        assert!((dataset.homophily().unwrap() - homophily).abs() < 6e-4, "{name}");
+        let split = dataset.default_split().unwrap();
+        assert_eq!(split.name, "public");
+        assert_eq!([&split.train, &split.valid, &split.test].map(Vec::len), parts, "{name}");
+    }
+}
+
+#[test]
+#[ignore = "needs ADJOIN_DATA"]
 fn the_embedded_cora_is_the_public_one() {
     let folder = folder();
     let embedded = cora().unwrap();

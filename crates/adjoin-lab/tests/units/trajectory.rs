@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 #[test]
 fn best_of_samples_per_agent_and_per_scene() {
     let positions = [[0.0, 0.0], [10.0, 0.0]].map(|place| [place; 3]).concat();
-    let scene = Scene { name: "s".into(), agents: vec![1, 2], steps: 3, positions, distractors: vec![] };
+    let scene =
+        Scene { name: "s".into(), agents: vec![1, 2], steps: 3, positions, distractors: vec![] };
     let mut forecast = Forecast::new(2, 2, 2);
     forecast.path_mut(0, 0).copy_from_slice(&[[0.0, 0.0], [0.0, 3.0]]);
     forecast.path_mut(0, 1).copy_from_slice(&[[10.0, 8.0], [10.0, 8.0]]);
@@ -56,7 +57,8 @@ fn metrics_without_a_loss_can_be_read_back() {
 #[test]
 fn a_straight_walk_is_predicted_exactly() {
     let positions: Vec<[f32; 2]> = (0..6).map(|t| [0.5 * t as f32, 1.0 - t as f32]).collect();
-    let scene = Scene { name: "s".into(), agents: vec![7], steps: 6, positions, distractors: vec![] };
+    let scene =
+        Scene { name: "s".into(), agents: vec![7], steps: 6, positions, distractors: vec![] };
     let baseline =
         |kind: Baseline| kind.scores(std::slice::from_ref(&scene), [2, 4], 20, Key::new(1));
     let straight = baseline(Baseline::ConstantVelocity);
