@@ -169,6 +169,16 @@ fn graphs_are_damaged_and_made_up() {
     let error = fail(place, &[&damage[..], &["--wrong-edges", "-1", "--overwrite"]].concat(), 1);
     assert!(error.contains("-1 is not within 0 and 100"), "{error}");
     fail(place, &[&damage[..], &["--seed", "1", "--overwrite"]].concat(), 2);
+    // The damaged graph without its marks, which the clean one gives back.
+    let read = succeed(place, &["data", "convert", "cora", "clean", "--format", "csv"]);
+    assert_eq!(read, "clean\n");
+    succeed(place, &["data", "convert", "./wrong.npz", "wrong", "--format", "csv"]);
+    let edges = std::fs::read_to_string(place.join("wrong/edges.csv")).unwrap();
+    let bare: Vec<&str> = edges.lines().map(|line| line.rsplit_once(',').unwrap().0).collect();
+    std::fs::write(place.join("wrong/edges.csv"), bare.join("\n")).unwrap();
+    let marked = ["data", "convert", "./wrong", "marked.npz", "--format", "npz"];
+    succeed(place, &[&marked[..], &["--clean", "./clean"]].concat());
+    assert_eq!(fact("marked.npz", "injected"), "2639 edges");
     let made = ["data", "generate", "made", "--format", "csv", "--nodes", "300", "--classes", "3"];
     succeed(place, &[&made[..], &["--homophily", "0.5"]].concat());
     assert_eq!(fact("./made", "nodes"), "300");

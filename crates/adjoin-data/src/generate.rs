@@ -231,6 +231,22 @@ pub fn add_wrong_edges(
     Ok((changed, added))
 }
 
+/// Marks the edges of an attacked graph that the graph before the attack lacks as injected. Both must have the
+/// same nodes in the same order. As with [`add_wrong_edges`], nothing that learns may use the marks.
+pub fn mark_injected(dataset: &NodeDataset, clean: &NodeDataset) -> Result<NodeDataset> {
+    if dataset.labels != clean.labels {
+        return Err(Error::Setting {
+            setting: "clean",
+            what: format!("`{}` and `{}` differ in their nodes", dataset.name, clean.name),
+            help: "give the same graph before the attack".into(),
+        });
+    }
+    let injected = |edge: &(u32, u32)| clean.edges.binary_search(edge).is_err();
+    let mut marked = dataset.clone();
+    marked.marks.injected = Some(dataset.edges.iter().map(injected).collect());
+    Ok(marked)
+}
+
 /// Values in another order.
 fn arranged<T: Copy>(values: &[T], order: &[usize]) -> Vec<T> {
     order.iter().map(|at| values[*at]).collect()

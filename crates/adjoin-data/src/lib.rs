@@ -60,7 +60,7 @@ pub use edges::simplify;
 pub use error::{At, Error, Result};
 pub use features::Features;
 pub use fetch::{FetchOptions, Fetched, Progress, fetch};
-pub use generate::{GeneratorConfig, add_wrong_edges, citation_like};
+pub use generate::{GeneratorConfig, add_wrong_edges, citation_like, mark_injected};
 pub use locate::load;
 pub use locations::Locations;
 pub use marks::EdgeMarks;

@@ -1,6 +1,8 @@
 //! Made-up graphs have the properties that were asked for.
 
-use adjoin_data::{GeneratorConfig, add_wrong_edges, citation_like, cora};
+use adjoin_data::{
+    GeneratorConfig, NodeDataset, add_wrong_edges, citation_like, cora, mark_injected,
+};
 use proptest::prelude::*;
 
 #[test]
@@ -49,6 +51,11 @@ fn wrong_edges_are_new_and_wrong() {
     let marks = noisy.marks.injected.as_ref().unwrap();
     let injected = noisy.edges.iter().zip(marks).filter(|(_, marked)| **marked);
     assert_eq!(injected.map(|(edge, _)| *edge).collect::<Vec<_>>(), added);
+    let unmarked = NodeDataset { marks: Default::default(), ..noisy.clone() };
+    assert_eq!(mark_injected(&unmarked, &cora).unwrap(), noisy);
+    assert_eq!(mark_injected(&cora, &noisy).unwrap().marks.injected, Some(vec![false; 5278]));
+    let other = citation_like(&GeneratorConfig::default()).unwrap();
+    assert!(mark_injected(&noisy, &other).unwrap_err().to_string().contains("differ"));
     assert_eq!(noisy.name, "cora+wrong:0.5:7");
     assert_eq!(add_wrong_edges(&cora, 0.0, 7).unwrap().0.edges, cora.edges);
     assert!(add_wrong_edges(&cora, f64::NAN, 7).is_err());

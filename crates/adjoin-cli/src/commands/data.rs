@@ -27,6 +27,8 @@ Examples:
       a folder as you would write it for your own graph
   adjoin data convert cora wrong.npz --format npz --wrong-edges 0.5
       Cora with half as many edges again, all between classes: what does a learner make of it?
+  adjoin data convert cora_metattack_0.25 marked.npz --format npz --clean cora_metattack_0
+      a poisoned graph whose injected edges are marked: reports tell them apart
   adjoin data generate made-up.npz --format npz --nodes 5000 --homophily 0.5
       a made-up graph whose citations leave their topic half of the time
   adjoin data generate planted.npz --format npz --planted

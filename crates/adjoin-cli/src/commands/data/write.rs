@@ -3,7 +3,7 @@
 use crate::failure::{Done, Failure, print};
 use adjoin_data::{
     Existing, GeneratorConfig, Locations, NodeDataset, PlantedConfig, add_wrong_edges,
-    citation_like, load, planted, points, trajectory, write_csv_folder, write_npz,
+    citation_like, load, mark_injected, planted, points, trajectory, write_csv_folder, write_npz,
 };
 use adjoin_data::{
     points::{Corruption, Damage, Sampling, write_corrupted},
@@ -52,7 +52,7 @@ impl Target {
     }
 }
 
-/// Write a dataset in another format, or with wrong edges added
+/// Write a dataset in another format, with wrong edges added, or with edges marked
 #[derive(Args)]
 pub struct Convert {
     /// A name, or a folder or file
@@ -63,6 +63,9 @@ pub struct Convert {
     /// injected: to see what a learner makes of them
     #[arg(long, value_name = "FRACTION", allow_negative_numbers = true)]
     wrong_edges: Option<f64>,
+    /// The same graph before an attack: edges that it lacks are marked as injected
+    #[arg(long, value_name = "NAME|PATH", conflicts_with = "wrong_edges")]
+    clean: Option<String>,
     /// Seed of the wrong edges
     #[arg(long, value_name = "N", default_value_t = 0, requires = "wrong_edges")]
     seed: u64,
@@ -75,7 +78,10 @@ impl Convert {
         if trajectory::find(name).is_ok() || points::find(name).is_ok() {
             return Err(Failure::Usage(format!("{name}: only graphs can be converted")));
         }
-        let dataset = load(name, locations)?;
+        let mut dataset = load(name, locations)?;
+        if let Some(clean) = &self.clean {
+            dataset = mark_injected(&dataset, &load(clean, locations)?)?;
+        }
         match self.wrong_edges {
             None => self.target.write(&dataset),
             Some(fraction) => self.target.write(&add_wrong_edges(&dataset, fraction, self.seed)?.0),
