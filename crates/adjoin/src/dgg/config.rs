@@ -300,6 +300,12 @@ impl DggConfig {
         }
     }
 
+    /// Whether every row of the learned graph is scaled to sum 1 as soon as its edges are selected.
+    pub(super) fn scales_rows(&self) -> bool {
+        let joined = self.symmetric || self.merge != MergeRule::Replace;
+        self.normalise == Normalise::Rows && !joined
+    }
+
     /// Checks that nothing is set which complete candidates cannot have.
     pub(super) fn check_complete(&self) -> Result<()> {
         let settings = [

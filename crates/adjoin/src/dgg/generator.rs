@@ -296,7 +296,9 @@ impl Dgg {
             symmetric: sample.symmetric_noise,
         });
         let softmax = sample.form == SampleForm::Softmax;
-        let needs_mass = softmax || self.degree.needs_mass();
+        // Rows that are scaled to sum 1 do not change with the normaliser of the softmax, nor do gradients.
+        let cancels = softmax && self.config.scales_rows();
+        let needs_mass = if softmax { !cancels } else { self.degree.needs_mass() };
         let (mut row_mass, first) = if needs_mass {
             let tau = sample.temperature();
             let (mass, top) = ops::row_mass_and_top(&scorer, noise, tau, FIRST_PASS, all)?;
@@ -336,6 +338,9 @@ impl Dgg {
         // The mass of all candidates relative to the best: that of the kept ones over their share of it.
         // The share is a constant; gradients are those of the mass that was streamed.
         let log_mass = |relative: &Tensor<1>| {
+            if cancels {
+                return Ok(Tensor::zeros([batch.nodes()], (&relative.device(), relative.dtype())));
+            }
             let mass = row_mass.as_ref().ok_or_else(unknown_mass)?;
             let own = ops::segment_logsumexp(&pairs, &relative.clone().detach())?;
             let data = TensorData::new(mass.shares.clone(), [batch.nodes()]);

@@ -30,6 +30,7 @@ fn forms() -> Vec<DggConfig> {
         with(&|c| (c.scorer.messages, c.scorer.depth) = (false, 2)),
         with(&|c| (c.sample.form, c.scorer.initial_offset) = (SampleForm::Exp, -2.0)),
         with(&|c| c.selector.hard = true),
+        with(&|c| c.normalise = Normalise::Rows),
         with(&|c| (c.symmetric, c.normalise) = (true, Normalise::Rows)),
     ]
 }
