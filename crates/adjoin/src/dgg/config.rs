@@ -65,8 +65,9 @@ pub enum Normalise {
     /// The network adds self-loops and scales, as it does with any graph.
     #[default]
     Network,
-    /// Every row is scaled to sum 1, and the network uses the result as it is: only the ratios within a row
-    /// count.
+    /// Every row is scaled to sum 1: only the ratios within a row count. With the node itself among its
+    /// candidates the network uses the result as it is; otherwise it adds its self-loop, beside which all
+    /// neighbours together weigh as much, and scales.
     Rows,
     /// Nothing: the learned graph is the normalised one (the paper).
     None,

@@ -384,7 +384,13 @@ impl Dgg {
     fn normalised(&self, graph: Adjacency) -> Result<Adjacency> {
         Ok(match self.config.normalise {
             Normalise::Network => graph,
-            Normalise::Rows => graph.normalise(Normalisation::Row)?.as_normalised(),
+            Normalise::Rows => {
+                let rows = graph.normalise(Normalisation::Row)?;
+                match self.config.self_loops {
+                    SelfLoopRule::Ranked => rows.as_normalised(),
+                    SelfLoopRule::Outside => rows,
+                }
+            }
             Normalise::None => graph.as_normalised(),
         })
     }
