@@ -200,6 +200,15 @@ impl Error {
         Err(Self::Unsupported { what, found: format!("inputs of types {a:?} and {b:?}") })
     }
 
+    /// Refuses any other shape than the one expected.
+    pub(crate) fn expect_shape<const D: usize>(
+        what: &'static str,
+        expected: [usize; D],
+        found: [usize; D],
+    ) -> Result<()> {
+        if found == expected { Ok(()) } else { Err(Self::shape(what, expected, found)) }
+    }
+
     pub(crate) fn shape(
         what: &'static str,
         expected: impl std::fmt::Debug,

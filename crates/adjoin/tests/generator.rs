@@ -9,6 +9,8 @@ mod model;
 mod forms;
 #[path = "generator/network.rs"]
 mod network;
+#[path = "generator/paper.rs"]
+mod paper;
 #[path = "generator/randomness.rs"]
 mod randomness;
 #[path = "generator/selection.rs"]

@@ -175,6 +175,7 @@ fn run_weighted(
         }
         StreamScorer::Dot { u } | StreamScorer::Cosine { u } => vec![of(u)],
         StreamScorer::Mlp { a, b, w, w0 } => vec![of(a), of(b), of_vector(w), of_vector(w0)],
+        StreamScorer::Deep(_) => unreachable!("tests of its own: deep_pairs.rs"),
     };
     (values(&mass), top, grads)
 }

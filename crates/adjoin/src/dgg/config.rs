@@ -1,8 +1,8 @@
 //! Settings of the generator.
 
 use super::{
-    Agreement, Augment, DegreeConfig, DegreeRule, Dgg, EncoderConfig, MergeRule, SampleConfig,
-    Score, ScorerConfig,
+    Agreement, Augment, DegreeConfig, DegreeRule, Dgg, EncoderConfig, MergeRule, MessageReading,
+    SampleConfig, SampleForm, Score, ScorerConfig,
 };
 use crate::{
     Error, Result,
@@ -55,6 +55,24 @@ pub enum SelfLoopRule {
     Ranked,
 }
 
+/// Where D of [`DggConfig::paper`] starts.
+pub const PAPER_START: f64 = 10.0;
+
+/// What is done with the learned weights before a network uses them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Normalise {
+    /// The network adds self-loops and scales, as it does with any graph.
+    #[default]
+    Network,
+    /// Every row is scaled to sum 1: only the ratios within a row count. With the node itself among its
+    /// candidates the network uses the result as it is; otherwise it adds its self-loop, beside which all
+    /// neighbours together weigh as much, and scales.
+    Rows,
+    /// Nothing: the learned graph is the normalised one (the paper).
+    None,
+}
+
 /// Settings of the differentiable graph generator.
 ///
 /// The default is the form that was measured to work on citation graphs: candidates are the input
@@ -93,6 +111,10 @@ pub struct DggConfig {
     pub agreement: bool,
     /// What becomes of the input graph.
     pub merge: MergeRule,
+    /// How the learned weights are scaled.
+    pub normalise: Normalise,
+    /// The network sees the latent features `x^` in place of the given ones.
+    pub hand_on: bool,
 }
 
 impl DggConfig {
@@ -107,20 +129,34 @@ impl DggConfig {
         Self { inputs: Some(inputs), ..self }
     }
 
-    /// The paper's equations on complete candidates, all but one: pair network, Gumbel-softmax samples,
-    /// `k = D(z) + |e|_1`, unshifted selector. Message passing between edges (Eq. 5) is left out, because
-    /// complete candidates do not have it; [`ScorerConfig::messages`] adds it to explicit ones.
+    /// The paper's equations: complete candidates with every node among its own, pair network with messages
+    /// between edges, Gumbel-softmax samples, `k = D(z) + |e|_1` with z as wide as the latent space, unshifted
+    /// selector, the learned graph as the normalised one, and latent features handed on to the network.
+    ///
+    /// D starts at [`PAPER_START`] where the paper names no start: at 0 every k would be 1, and half of one
+    /// neighbour all that is left.
     pub fn paper() -> Self {
+        let encoder = EncoderConfig::default();
         Self {
             candidates: CandidateRule::Complete,
-            scorer: ScorerConfig { kind: Score::Mlp, ..ScorerConfig::default() },
+            scorer: ScorerConfig { kind: Score::Mlp, messages: true, ..ScorerConfig::default() },
             sample: SampleConfig {
-                form: super::SampleForm::Softmax,
+                form: SampleForm::Softmax,
                 noise: 1.0,
                 ..SampleConfig::default()
             },
-            degree: DegreeConfig { rule: DegreeRule::Literal, ..DegreeConfig::default() },
+            degree: DegreeConfig {
+                rule: DegreeRule::Sum,
+                width: encoder.width,
+                depth: 2,
+                start: PAPER_START,
+                ..DegreeConfig::default()
+            },
+            encoder,
             selector: SelectorConfig { shift: 0.0, ..SelectorConfig::default() },
+            self_loops: SelfLoopRule::Ranked,
+            normalise: Normalise::None,
+            hand_on: true,
             ..Self::default()
         }
     }
@@ -241,28 +277,47 @@ impl DggConfig {
             "needs scorer.kind = \"mlp\"",
             mlp || !self.scorer.edge_features,
         )?;
+        setting(
+            "scorer.depth",
+            &self.scorer.depth,
+            "more than one layer needs scorer.kind = \"mlp\"",
+            mlp || self.scorer.depth == 1,
+        )?;
+        setting(
+            "scorer.reading",
+            &"sum",
+            "needs scorer.depth = 1: through more layers the messages are no sum per node",
+            self.scorer.reading == MessageReading::Mean || self.scorer.depth == 1,
+        )?;
+        for (name, value) in [
+            ("scorer.initial_offset", self.scorer.initial_offset),
+            ("degree.start", self.degree.start),
+        ] {
+            setting(name, &value, "must be finite", value.is_finite())?;
+        }
         match self.candidates.is_complete() {
             true => self.check_complete(),
             false => Ok(()),
         }
     }
 
+    /// Whether every row of the learned graph is scaled to sum 1 as soon as its edges are selected.
+    pub(super) fn scales_rows(&self) -> bool {
+        let joined = self.symmetric || self.merge != MergeRule::Replace;
+        self.normalise == Normalise::Rows && !joined
+    }
+
     /// Checks that nothing is set which complete candidates cannot have.
     pub(super) fn check_complete(&self) -> Result<()> {
         let settings = [
-            ("scorer.messages", self.scorer.messages),
             ("scorer.edge_features", self.scorer.edge_features),
             ("keep_weights", self.keep_weights),
             ("agreement", self.agreement),
-            ("self_loops", self.self_loops == SelfLoopRule::Ranked),
         ];
         let expected = "needs explicit candidates, not complete ones";
         match settings.into_iter().find(|(_, set)| *set) {
             None => Ok(()),
-            Some((name, _)) => {
-                let value = if name == "self_loops" { "ranked" } else { "true" };
-                Err(Error::Setting { name, value: value.into(), expected })
-            }
+            Some((name, _)) => Err(Error::Setting { name, value: "true".into(), expected }),
         }
     }
 

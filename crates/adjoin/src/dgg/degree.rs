@@ -4,7 +4,7 @@ use super::scorer::beside;
 use crate::{
     Error, Result,
     kernels::random::Key,
-    nn::{Linear, LinearConfig, NEEDS_INPUTS, Start},
+    nn::{Linear, LinearConfig, NEEDS_INPUTS, Start, through},
     ops,
     pass::Pass,
     topology::{Batch, Csr},
@@ -37,8 +37,10 @@ fn bounded(x: Tensor<2>) -> Tensor<2> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DegreeRule {
-    /// The paper's: `k = D(z) + |e|_1`, kept above 1 by `1 + softplus(. - 1)`.
+    /// `k = D(z) + |e|_1`, kept above 1 by `1 + softplus(. - 1)`.
     Literal,
+    /// The paper's: `k = D(z) + |e|_1`. It may reach 0 and go below, where no neighbour is left.
+    Sum,
     /// Around the input graph's degree: `k = 1 + relu(s D(z) + d_i)`, s the standard deviation
     /// of the input degrees, or, where all are the same d, the `sqrt(d)` of a random graph. At the start `D` is
     /// near 0 and the graph near the input graph.
@@ -71,12 +73,24 @@ pub struct DegreeConfig {
     pub width: usize,
     /// Where the logarithm of the variance starts.
     pub initial_log_variance: f64,
+    /// Layers of each of the three maps M, S and D; those before the last have a LeakyReLU.
+    pub depth: usize,
+    /// Where the bias of D starts.
+    pub start: f64,
 }
 
 impl Default for DegreeConfig {
     fn default() -> Self {
         let rule = DegreeRule::Relative;
-        Self { inputs: None, rule, stochastic: true, width: 8, initial_log_variance: -2.0 }
+        Self {
+            inputs: None,
+            rule,
+            stochastic: true,
+            width: 8,
+            initial_log_variance: -2.0,
+            depth: 1,
+            start: 0.0,
+        }
     }
 }
 
@@ -93,6 +107,7 @@ impl DegreeConfig {
     /// Names the setting that is out of range.
     pub fn init(&self, key: Key, device: &Device) -> Result<DegreeEstimator> {
         Error::positive(self.width, "degree.width", "must be at least 1")?;
+        Error::positive(self.depth, "degree.depth", "must be at least 1")?;
         let latent = Error::width(self.inputs, "inputs", NEEDS_INPUTS)?;
         let learned = !matches!(self.rule, DegreeRule::Fixed(_));
         let sees_degree = self.rule == DegreeRule::Standardised;
@@ -103,12 +118,22 @@ impl DegreeConfig {
             let start = if still { Start::Constant(0.0) } else { config.start };
             config.with_start(start).init(key.child(child), device)
         };
+        let hidden = |wanted: bool, width, child| {
+            let layers = if wanted { 1..self.depth as u64 } else { 0..0 };
+            let layer =
+                |at| LinearConfig::new(width, width).init(key.child(child).child(at), device);
+            layers.map(layer).collect::<Result<Vec<_>>>()
+        };
+        let variance = learned && self.stochastic;
         Ok(DegreeEstimator {
+            mean_hidden: hidden(learned, latent, 4)?,
+            variance_hidden: hidden(variance, latent, 5)?,
+            decoder_hidden: hidden(learned, inputs, 6)?,
             mean: learned.then(|| linear(latent, self.width, 0.0, 1)).transpose()?,
-            log_variance: (learned && self.stochastic)
+            log_variance: variance
                 .then(|| linear(latent, self.width, self.initial_log_variance, 2))
                 .transpose()?,
-            decoder: learned.then(|| linear(inputs, 1, 0.0, 3)).transpose()?,
+            decoder: learned.then(|| linear(inputs, 1, self.start, 3)).transpose()?,
             rule: self.rule,
         })
     }
@@ -182,7 +207,7 @@ impl InputDegrees {
 /// Latent features `[nodes, inputs]`, `z` `[nodes, width]`, `k` `[nodes]`.
 ///
 /// # Gradients
-/// Flow to the three maps and to the latent features; by [`DegreeRule::Literal`] to the samples too.
+/// Flow to the three maps and to the latent features; by [`DegreeRule::Literal`] and [`DegreeRule::Sum`] to the samples too.
 #[derive(Module, Debug)]
 pub struct DegreeEstimator {
     /// `M`: the mean of the latent variable.
@@ -191,6 +216,12 @@ pub struct DegreeEstimator {
     pub log_variance: Option<Linear>,
     /// `D`: from the latent variable to a degree.
     pub decoder: Option<Linear>,
+    /// Hidden layers of `M`.
+    pub mean_hidden: Vec<Linear>,
+    /// Hidden layers of `S`.
+    pub variance_hidden: Vec<Linear>,
+    /// Hidden layers of `D`.
+    pub decoder_hidden: Vec<Linear>,
     #[module(skip)]
     rule: DegreeRule,
 }
@@ -198,9 +229,9 @@ pub struct DegreeEstimator {
 impl DegreeEstimator {
     /// `k`, `[nodes]`: `z = mu + eps sigma`, then the rule applied to `D(z)`.
     ///
-    /// `mass` gives the L1 norm of the samples, which the literal rule alone needs, and `input` is
+    /// `mass` gives the L1 norm of the samples, which the literal rule and the sum alone need, and `input` is
     /// needed by the rules that start from the input graph. Gradients flow to the estimator, to
-    /// `latent` and, by the literal rule, to the samples.
+    /// `latent` and, by those two rules, to the samples.
     ///
     /// # Errors
     /// If the rule needs an input graph and there is none, or a degree is not a number.
@@ -216,9 +247,10 @@ impl DegreeEstimator {
             let options = (&latent.device(), latent.dtype());
             return Ok(Tensor::full([latent.dims()[0]], k, options));
         };
-        let mut z = mean.forward_dense(latent.clone());
+        let mut z = mean.forward_dense(through(&self.mean_hidden, latent.clone()));
         if let (Some(log_variance), true) = (&self.log_variance, pass.has_noise()) {
-            let log_variance = bounded(log_variance.forward_dense(latent.clone()));
+            let hidden = through(&self.variance_hidden, latent.clone());
+            let log_variance = bounded(log_variance.forward_dense(hidden));
             let std = (log_variance * 0.5).exp();
             z = z.clone() + ops::normal_noise(&z, pass.key())? * std;
         }
@@ -226,8 +258,9 @@ impl DegreeEstimator {
         if self.rule == DegreeRule::Standardised {
             z = beside(z, input()?.standardised());
         }
-        let decoded = decoder.forward_dense(z).squeeze_dim(1);
+        let decoded = decoder.forward_dense(through(&self.decoder_hidden, z)).squeeze_dim(1);
         let k = match self.rule {
+            DegreeRule::Sum => decoded + mass()?,
             DegreeRule::Literal | DegreeRule::Fixed(_) => {
                 softplus(decoded + mass()? - 1.0, 1.0) + 1.0
             }
@@ -244,6 +277,11 @@ impl DegreeEstimator {
         // Said here, where the cause is known: later it would be an endless neighbourhood.
         ops::check_finite(TOO_LARGE, &k)?;
         Ok(k)
+    }
+
+    /// Whether it needs the L1 norm of the samples.
+    pub(super) fn needs_mass(&self) -> bool {
+        matches!(self.rule, DegreeRule::Literal | DegreeRule::Sum)
     }
 
     /// The rule this estimator follows.

@@ -1,15 +1,15 @@
 //! The generator: all stages joined.
 
 use super::{
-    Agreement, DegreeEstimator, DegreeRule, DggConfig, EdgeFeatures, Encoder, InputDegrees, Merge,
+    Agreement, DegreeEstimator, DggConfig, EdgeFeatures, Encoder, InputDegrees, Merge, Normalise,
     SampleForm, Scorer, SelfLoopRule, scorer::NodeLevel,
 };
 use crate::{
-    Error, Result,
+    Error, Normalisation, Result,
     graph::{Adjacency, Features, GraphInput, Prepared},
     kernels::random::PairNoise,
-    nn::{EdgeScores, GraphLearner, LearnedGraph},
-    ops::{self, StreamScorer},
+    nn::{EdgeScores, GraphLearner, LearnedGraph, Network, Outcome, run_draws},
+    ops::{self, AllPairs, StreamScorer},
     pass::Pass,
     topology::{Batch, CandidateRule, Candidates, Csr, SelfLoops},
 };
@@ -118,6 +118,17 @@ impl GraphLearner for Dgg {
         Ok(Prepared { candidates, graph, ..Prepared::default() })
     }
 
+    fn drive(
+        &self,
+        input: &GraphInput,
+        network: &dyn Network,
+        pass: Pass,
+        draws: usize,
+    ) -> Result<Outcome> {
+        let graphs = self.sample(input, pass.child(1), draws.max(1))?;
+        run_draws(graphs, input, network, &pass, self.config.hand_on)
+    }
+
     fn wants_probabilities(&self) -> bool {
         self.config.agreement
     }
@@ -133,6 +144,10 @@ impl GraphLearner for Dgg {
         input: &GraphInput,
     ) -> Result<Option<Tensor<1>>> {
         let Some(latent) = &learned.latent else { return Ok(None) };
+        if self.config.candidates.is_complete() && self.scorer.is_deep() {
+            let scorer = self.stream_scorer(latent, input.batch)?;
+            return self.scores_of(&scorer, latent, pairs, input.batch).map(Some);
+        }
         if let (true, Some(scores)) = (self.scorer.has_messages(), &learned.scores) {
             return scores.of(pairs).map(Some);
         }
@@ -144,7 +159,9 @@ impl GraphLearner for Dgg {
 
     /// With messages between edges a score depends on the other candidates.
     fn scored_pairs<'a>(&self, learned: &'a LearnedGraph) -> Option<&'a Csr> {
-        learned.scores.as_ref().filter(|_| self.scorer.has_messages()).map(|scores| &scores.pairs)
+        // Complete candidates are all pairs there are.
+        let limited = self.scorer.has_messages() && !self.config.candidates.is_complete();
+        learned.scores.as_ref().filter(|_| limited).map(|scores| &scores.pairs)
     }
 }
 
@@ -268,7 +285,9 @@ impl Dgg {
         pass: Pass,
     ) -> Result<LearnedGraph> {
         let sample = &self.config.sample;
-        let scorer = self.stream_scorer(&shared.latent)?;
+        let itself = self.config.self_loops == SelfLoopRule::Ranked;
+        let all = AllPairs { batch, itself };
+        let scorer = self.stream_scorer(&shared.latent, batch)?;
         let scale = sample.scale(&pass);
         // The same key as `perturb` uses on the sparse pairs: both see the same noise.
         let noise = (scale > 0.0).then(|| PairNoise {
@@ -277,10 +296,12 @@ impl Dgg {
             symmetric: sample.symmetric_noise,
         });
         let softmax = sample.form == SampleForm::Softmax;
-        let needs_mass = softmax || self.degree.rule() == DegreeRule::Literal;
+        // Rows that are scaled to sum 1 do not change with the normaliser of the softmax, nor do gradients.
+        let cancels = softmax && self.config.scales_rows();
+        let needs_mass = if softmax { !cancels } else { self.degree.needs_mass() };
         let (mut row_mass, first) = if needs_mass {
             let tau = sample.temperature();
-            let (mass, top) = ops::row_mass_and_top(&scorer, noise, tau, FIRST_PASS, batch)?;
+            let (mass, top) = ops::row_mass_and_top(&scorer, noise, tau, FIRST_PASS, all)?;
             (Some(mass), Some(top))
         } else {
             (None, None)
@@ -290,12 +311,13 @@ impl Dgg {
             value: format!("{:?}", sample.form),
             expected: "the mass of a row was not computed",
         };
-        // The samples of a softmax sum to 1, but for a node that is alone in its graph.
+        // The samples of a softmax sum to 1, but for a node without candidates.
         let mass = || {
             if !softmax {
                 return Ok(row_mass.as_ref().ok_or_else(unknown_mass)?.log.clone().exp());
             }
-            let of = |range: Range<usize>| repeat_n(f64::from(range.len() > 1), range.len());
+            let of =
+                |range: Range<usize>| repeat_n(f64::from(itself || range.len() > 1), range.len());
             let ones: Vec<f64> = batch.ranges().flat_map(of).collect();
             let data = TensorData::new(ones, [batch.nodes()]);
             Ok(Tensor::from_data(data, (&shared.latent.device(), shared.latent.dtype())))
@@ -307,15 +329,18 @@ impl Dgg {
         let limits: Vec<u32> = ops::to_f64("degrees", &k)?.into_iter().map(reach).collect();
         let pairs = match (&mut row_mass, &first) {
             (Some(mass), Some(first)) => {
-                mass.extend_top(first, FIRST_PASS, &scorer, noise, &limits, batch)?
+                mass.extend_top(first, FIRST_PASS, &scorer, noise, &limits, all)?
             }
-            _ => ops::top_candidates(&scorer, noise, &limits, batch)?,
+            _ => ops::top_candidates(&scorer, noise, &limits, all)?,
         };
-        let log_scores = self.scorer.log_scores(&shared.latent, &pairs, None)?;
+        let log_scores = self.scores_of(&scorer, &shared.latent, &pairs, batch)?;
         let perturbed = sample.perturb(log_scores.clone(), &pairs, pass.child(1))?;
         // The mass of all candidates relative to the best: that of the kept ones over their share of it.
         // The share is a constant; gradients are those of the mass that was streamed.
         let log_mass = |relative: &Tensor<1>| {
+            if cancels {
+                return Ok(Tensor::zeros([batch.nodes()], (&relative.device(), relative.dtype())));
+            }
             let mass = row_mass.as_ref().ok_or_else(unknown_mass)?;
             let own = ops::segment_logsumexp(&pairs, &relative.clone().detach())?;
             let data = TensorData::new(mass.shares.clone(), [batch.nodes()]);
@@ -326,15 +351,47 @@ impl Dgg {
         self.finish(shared, EdgeScores { pairs, log_scores }, e, k, pass)
     }
 
-    fn stream_scorer(&self, latent: &Tensor<2>) -> Result<StreamScorer> {
+    fn stream_scorer(&self, latent: &Tensor<2>, batch: &Batch) -> Result<StreamScorer> {
         let u = latent.clone();
         Ok(match self.scorer.node_level(latent, None)? {
             NodeLevel::Distance(t) => StreamScorer::Distance { u, t },
             NodeLevel::Dot => StreamScorer::Dot { u },
             NodeLevel::Cosine => StreamScorer::Cosine { u },
+            NodeLevel::Mlp(network, w, w0) if self.scorer.is_deep() => {
+                StreamScorer::Deep(self.scorer.deep_pairs(network, w, w0, batch)?)
+            }
             NodeLevel::Mlp(network, w, w0) => {
                 StreamScorer::Mlp { a: network.receiver, b: network.sender, w, w0 }
             }
+        })
+    }
+
+    /// `log p` of some pairs of complete candidates.
+    fn scores_of(
+        &self,
+        scorer: &StreamScorer,
+        latent: &Tensor<2>,
+        pairs: &Csr,
+        batch: &Batch,
+    ) -> Result<Tensor<1>> {
+        match scorer {
+            StreamScorer::Deep(deep) => self.scorer.scores_in_complete(deep, pairs, batch),
+            _ => self.scorer.log_scores(latent, pairs, None),
+        }
+    }
+
+    /// The graph as the network is to use it.
+    fn normalised(&self, graph: Adjacency) -> Result<Adjacency> {
+        Ok(match self.config.normalise {
+            Normalise::Network => graph,
+            Normalise::Rows => {
+                let rows = graph.normalise(Normalisation::Row)?;
+                match self.config.self_loops {
+                    SelfLoopRule::Ranked => rows.as_normalised(),
+                    SelfLoopRule::Outside => rows,
+                }
+            }
+            Normalise::None => graph.as_normalised(),
         })
     }
 
@@ -366,7 +423,7 @@ impl Dgg {
             let weights = ops::dropout(graph.weights(), dropout, pass.child(3))?;
             graph = graph.map_weights(|_| weights)?;
         }
-        let adjacency = self.merge.forward(graph, shared.input.graph)?;
+        let adjacency = self.normalised(self.merge.forward(graph, shared.input.graph)?)?;
         Ok(LearnedGraph {
             adjacency,
             degrees: Some(k),

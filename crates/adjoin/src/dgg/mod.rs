@@ -5,6 +5,7 @@
 //! | [`augment`](Augment) | edges added to the input graph |
 //! | [`encoder`](Encoder) | `x^ = act(x W + b)` |
 //! | [`scorer`](Scorer) | `p_ij`, with message passing between edges |
+//! | `deep` | the same with more layers, and on complete candidates |
 //! | [`agreement`](Agreement) | scores raised by class probabilities that agree |
 //! | `sample` | `e_ij` from `log p_ij + s g_ij` |
 //! | [`degree`](DegreeEstimator) | `k_i = D(z_i) + |e_i|_1` |
@@ -14,6 +15,7 @@
 mod agreement;
 mod augment;
 mod config;
+mod deep;
 mod degree;
 mod generator;
 mod merge;
@@ -23,7 +25,8 @@ mod scorer;
 pub use crate::nn::{Encoder, EncoderConfig};
 pub use agreement::Agreement;
 pub use augment::Augment;
-pub use config::{DggConfig, SelectorConfig, SelfLoopRule};
+pub use config::{DggConfig, Normalise, SelectorConfig, SelfLoopRule};
+pub use deep::MessageReading;
 pub use degree::{DegreeConfig, DegreeEstimator, DegreeRule, InputDegrees};
 pub use generator::Dgg;
 pub use merge::{Merge, MergeRule};

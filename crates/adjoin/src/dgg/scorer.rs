@@ -1,5 +1,6 @@
 //! Edge scores.
 
+use super::MessageReading;
 use crate::{
     Error, Result,
     graph::Features,
@@ -12,7 +13,7 @@ use burn::{
     module::{Module, Param},
     tensor::{
         Device, Tensor,
-        activation::{leaky_relu, log_sigmoid, softplus},
+        activation::{log_sigmoid, softplus},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -52,12 +53,27 @@ pub struct ScorerConfig {
     pub edge_features: bool,
     /// Where the scale of the distance starts, before the softplus.
     pub initial_scale: f64,
+    /// How the equation of the messages is read.
+    pub reading: MessageReading,
+    /// Layers of each of the three networks on pairs: l (pair embeddings), h (messages) and m (score).
+    pub depth: usize,
+    /// Where `w_0` starts: below 0, few candidates are relevant at first.
+    pub initial_offset: f64,
 }
 
 impl Default for ScorerConfig {
     fn default() -> Self {
         let kind = Score::Distance;
-        Self { inputs: None, kind, messages: false, edge_features: false, initial_scale: -2.0 }
+        Self {
+            inputs: None,
+            kind,
+            messages: false,
+            edge_features: false,
+            initial_scale: -2.0,
+            reading: MessageReading::Mean,
+            depth: 1,
+            initial_offset: 0.0,
+        }
     }
 }
 
@@ -84,7 +100,17 @@ impl ScorerConfig {
             let start = Start::Glorot;
             Param::from_tensor(start.tensor([width], [width, 1], key.child(child), device))
         };
+        Error::positive(self.depth, "scorer.depth", "must be at least 1")?;
+        let square = |count: usize, child| {
+            let layer =
+                |at| LinearConfig::new(width, width).init(key.child(child).child(at), device);
+            let count = if mlp { count as u64 } else { 0 };
+            (0..count).map(layer).collect::<Result<Vec<_>>>()
+        };
+        // h has layers of its own only where there are messages.
+        let after = (self.depth - 1) * if self.messages { 2 } else { 1 };
         let scale = Start::Constant(self.initial_scale);
+        let offset = Start::Constant(self.initial_offset);
         Ok(Scorer {
             scale: (self.kind == Score::Distance)
                 .then(|| Param::from_tensor(scale.tensor([1], [1, 1], key, device))),
@@ -95,9 +121,11 @@ impl ScorerConfig {
                 .then(|| linear(2 * width, width, Some(0.0), 4))
                 .transpose()?,
             output: mlp.then(|| vector(5)),
-            offset: mlp
-                .then(|| Param::from_tensor(Start::Constant(0.0).tensor([1], [1, 1], key, device))),
+            offset: mlp.then(|| Param::from_tensor(offset.tensor([1], [1, 1], key, device))),
+            embed: square(self.depth - 1, 6)?,
+            deepen: square(after, 7)?,
             kind: self.kind,
+            reading: self.reading,
         })
     }
 }
@@ -127,7 +155,8 @@ pub struct EdgeFeatures {
 /// The forms are those of [`Score`]. With message passing between edges the pair embeddings of the network
 /// are refined before they are scored (the paper's Eq. 5),
 /// `c'_ij = leaky([c_ij, c_ij - m_ij] W + b)`, with `m_ij` the mean of the embeddings of all candidate
-/// pairs that share a node with (i, j), self-loops left out. With edge features the pair network also sees
+/// pairs that share a node with (i, j), self-loops left out; [`MessageReading`] has the other reading. With
+/// `depth` above 1 each of the three networks has as many layers, all with a LeakyReLU. With edge features the pair network also sees
 /// the input weight of the pair and the standardised input degrees of both nodes.
 ///
 /// # Shapes
@@ -151,8 +180,14 @@ pub struct Scorer {
     pub output: Option<Param<Tensor<1>>>,
     /// `w_0`, `[1]`.
     pub offset: Option<Param<Tensor<1>>>,
+    /// Layers of l after the first, `[width, width]`.
+    pub embed: Vec<Linear>,
+    /// Layers of h and m between the first of h and the last of m, `[width, width]`.
+    pub deepen: Vec<Linear>,
     #[module(skip)]
     kind: Score,
+    #[module(skip)]
+    pub(super) reading: MessageReading,
 }
 
 /// The scorer's inputs reduced to node level: what both the sparse and the streaming form need.
@@ -189,18 +224,11 @@ impl Scorer {
                 let halved = (measure(Similarity::Cosine)? + 1.0) * 0.5;
                 halved.clamp_min(SMALLEST_COSINE).log()
             }
+            NodeLevel::Mlp(network, w, offset) if self.is_deep() && pairs.edges() > 0 => {
+                self.deep_scores(pairs, &network, &w, &offset)?
+            }
             NodeLevel::Mlp(network, w, offset) => {
-                let logits = match &self.refine {
-                    Some(refine) if pairs.edges() > 0 => {
-                        let c = ops::pair_embeddings(pairs, &network)?;
-                        let m = ops::edge_messages(pairs, &c)?;
-                        let joined = Tensor::cat(vec![c.clone(), c - m], 1);
-                        let refined = leaky_relu(refine.forward_dense(joined), SLOPE);
-                        refined.matmul(w.unsqueeze_dim(1)).squeeze_dim(1)
-                    }
-                    _ => ops::pair_logits(pairs, &network, &w)?,
-                };
-                log_sigmoid(logits + offset)
+                log_sigmoid(ops::pair_logits(pairs, &network, &w)? + offset)
             }
         })
     }

@@ -19,6 +19,8 @@ pub struct Adjacency {
     weights: Tensor<1>,
     /// All weights are the constant 1.
     uniform: bool,
+    /// To be used as it is.
+    normalised: bool,
     /// Normalised forms, computed once: layers that share a graph share them.
     prepared: Arc<Prepared>,
 }
@@ -34,13 +36,15 @@ impl Adjacency {
         if weights.dims() != [topology.edges()] {
             return Err(Error::shape("adjacency weights", [topology.edges()], weights.dims()));
         }
-        Ok(Self { topology, weights, uniform: false, prepared: Arc::default() })
+        let (uniform, normalised) = (false, false);
+        Ok(Self { topology, weights, uniform, normalised, prepared: Arc::default() })
     }
 
     /// A graph with weight 1 on every edge; `options` are a device, perhaps with an element type.
     pub fn unweighted(topology: Csr, options: impl Into<TensorCreationOptions>) -> Self {
         let weights = Tensor::ones([topology.edges()], options);
-        Self { topology, weights, uniform: true, prepared: Arc::default() }
+        let (uniform, normalised) = (true, false);
+        Self { topology, weights, uniform, normalised, prepared: Arc::default() }
     }
 
     /// The edges.
@@ -96,7 +100,7 @@ impl Adjacency {
         }
         let positions = topology.positions_in(&self.topology);
         let weights = ops::take(&self.weights, positions, 1.0)?;
-        Ok(Self { topology, weights, uniform: self.uniform, prepared: Arc::default() })
+        Ok(Self { uniform: self.uniform, ..Self::new(topology, weights)? })
     }
 
     /// The scaled graph; differentiable through the degrees. Isolated nodes give 0, never NaN.
@@ -107,11 +111,21 @@ impl Adjacency {
         self.prepare(normalisation, false)
     }
 
+    /// The same graph as one that is normalised already: convolutions use its weights as they are, and add no
+    /// self-loops. Graphs that are made from it are plain again.
+    #[must_use]
+    pub fn as_normalised(&self) -> Self {
+        Self { normalised: true, prepared: Arc::default(), ..self.clone() }
+    }
+
     /// Self-loops added once, then scaled: what most convolutions work on.
     ///
     /// # Errors
     /// As [`normalise`](Self::normalise).
     pub fn prepare(&self, normalisation: Normalisation, self_loops: bool) -> Result<Self> {
+        if self.normalised {
+            return Ok(self.clone());
+        }
         let wanted = (normalisation, self_loops);
         if let Some((_, graph)) = lock(&self.prepared).iter().find(|kept| kept.0 == wanted) {
             return Ok(graph.clone());

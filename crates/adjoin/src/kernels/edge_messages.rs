@@ -14,17 +14,17 @@ use crate::topology::Csr;
 /// The average of the neighbouring edges' embeddings, `[edges, width]`; 0 for an edge without
 /// neighbours.
 pub fn forward<T: Real>(topology: &Csr, embeddings: &[T], width: usize) -> Vec<T> {
-    let (rows, counts) = (topology.row_indices(), incident_counts(topology));
+    let rows = topology.row_indices();
     let mut out = neighbour_sums(topology, &rows, embeddings, width);
-    scale_entries(topology, &rows, &counts, &mut out, width);
+    scale_entries(&neighbour_counts(topology), &mut out, width);
     out
 }
 
 /// The map is linear and, but for the division, its own transpose.
 pub fn backward<T: Real>(topology: &Csr, grad: &[T], width: usize) -> Vec<T> {
-    let (rows, counts) = (topology.row_indices(), incident_counts(topology));
+    let rows = topology.row_indices();
     let mut scaled = grad.to_vec();
-    scale_entries(topology, &rows, &counts, &mut scaled, width);
+    scale_entries(&neighbour_counts(topology), &mut scaled, width);
     neighbour_sums(topology, &rows, &scaled, width)
 }
 
@@ -73,6 +73,16 @@ fn neighbour_sums<T: Real>(topology: &Csr, rows: &[u32], values: &[T], width: us
     out
 }
 
+/// How many edges share a node with each edge, counted as often as they do; 0 for self-loops.
+pub fn neighbour_counts(topology: &Csr) -> Vec<u32> {
+    let counts = incident_counts(topology);
+    let neighbours = |(i, j): (u32, u32)| {
+        let incident = counts[i as usize] + counts[j as usize];
+        if i == j { 0 } else { incident.saturating_sub(2) }
+    };
+    topology.iter().map(neighbours).collect()
+}
+
 fn incident_counts(topology: &Csr) -> Vec<u32> {
     let mut counts = vec![0; topology.rows().max(topology.columns())];
     for (i, j) in topology.iter().filter(|(i, j)| i != j) {
@@ -82,19 +92,13 @@ fn incident_counts(topology: &Csr) -> Vec<u32> {
     counts
 }
 
-fn scale_entries<T: Real>(
-    topology: &Csr,
-    rows: &[u32],
-    counts: &[u32],
-    values: &mut [T],
-    width: usize,
-) {
+fn scale_entries<T: Real>(neighbours: &[u32], values: &mut [T], width: usize) {
     for_row_blocks(values, width, width, |first, block| {
         for (at, value) in block.chunks_exact_mut(width).enumerate() {
-            let (i, j) = (rows[first + at], topology.indices()[first + at]);
-            let neighbours = (counts[i as usize] + counts[j as usize]).saturating_sub(2);
-            let scale =
-                if neighbours == 0 { T::ZERO } else { T::ONE / T::from_usize(neighbours as usize) };
+            let scale = match neighbours[first + at] {
+                0 => T::ZERO,
+                count => T::ONE / T::from_usize(count as usize),
+            };
             value.iter_mut().for_each(|v| *v *= scale);
         }
     });

@@ -26,6 +26,10 @@ impl Settings for DggConfig {
         self.agreement
     }
 
+    fn network_inputs(&self) -> Option<usize> {
+        self.hand_on.then_some(self.encoder.width)
+    }
+
     fn latent_width(&self) -> Option<usize> {
         Some(self.encoder.width)
     }

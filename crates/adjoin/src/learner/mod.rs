@@ -88,7 +88,7 @@ learners! {
             => LearnerConfig::Dgg(Box::default());
         "dgg-star": "the generator, to be trained with the intermediate loss"
             => LearnerConfig::Dgg(Box::default());
-        "dgg-paper": "the generator by the paper's equations but for message passing, on complete candidates"
+        "dgg-paper": "the generator by the paper's equations, on complete candidates"
             => LearnerConfig::Dgg(Box::new(DggConfig::paper()));
         "dgg-ref": "the generator as the authors' released code computes it"
             => LearnerConfig::Dgg(Box::new(DggConfig::reference()));

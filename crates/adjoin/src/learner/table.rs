@@ -68,6 +68,11 @@ pub(super) trait Settings {
     fn latent_width(&self) -> Option<usize> {
         None
     }
+
+    /// As [`LearnerConfig::network_inputs`].
+    fn network_inputs(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// Makes [`LearnerConfig`], [`AnyLearner`] and [`LEARNERS`] from one table.
@@ -172,6 +177,18 @@ macro_rules! learners {
                     $(
                         Self::$variant $(($config))? => {
                             learners!(@settings $($config)?).keeps_given_edges()
+                        }
+                    )*
+                }
+            }
+
+            /// Width of the latent features that the network is given in place of the features, if the
+            /// learner hands them on in [`drive`](GraphLearner::drive).
+            pub fn network_inputs(&self) -> Option<usize> {
+                match self {
+                    $(
+                        Self::$variant $(($config))? => {
+                            learners!(@settings $($config)?).network_inputs()
                         }
                     )*
                 }

@@ -3,7 +3,7 @@
 use super::{Draw, Network, Outcome, Outer, Reading, Stage};
 use crate::{
     Error, Result,
-    graph::{Adjacency, GraphInput, Prepared, Progress},
+    graph::{Adjacency, Features, GraphInput, Prepared, Progress},
     ops,
     pass::Pass,
     topology::{ABSENT, CandidateRule, Csr},
@@ -54,6 +54,30 @@ impl EdgeScores {
         }
         ops::take(&self.log_scores, positions, 0.0)
     }
+}
+
+/// The network on every graph that was drawn, in equal shares; with `hand_on` on the latent features that came
+/// with the graph, where there are any, and not on the given ones.
+pub(crate) fn run_draws(
+    graphs: Vec<LearnedGraph>,
+    input: &GraphInput,
+    network: &dyn Network,
+    pass: &Pass,
+    hand_on: bool,
+) -> Result<Outcome> {
+    let share = 1.0 / graphs.len() as f64;
+    let run = |(draw, graph): (usize, LearnedGraph)| {
+        let pass = pass.child(2).child(draw as u64);
+        let latent = graph.latent.clone().filter(|_| hand_on).map(Features::from);
+        let features = latent.as_ref().unwrap_or(input.features);
+        let logits = network.run(features, &graph.adjacency, pass)?;
+        Ok(Draw { graph, logits, share, log_weight: None })
+    };
+    Ok(Outcome {
+        draws: graphs.into_iter().enumerate().map(run).collect::<Result<_>>()?,
+        reading: Reading::MeanOfLosses,
+        terms: Vec::new(),
+    })
 }
 
 /// Turns nodes, and perhaps a graph, into a graph.
@@ -113,17 +137,7 @@ pub trait GraphLearner {
         draws: usize,
     ) -> Result<Outcome> {
         let graphs = self.sample(input, pass.child(1), draws.max(1))?;
-        let share = 1.0 / graphs.len() as f64;
-        let run = |(draw, graph): (usize, LearnedGraph)| {
-            let pass = pass.child(2).child(draw as u64);
-            let logits = network.run(input.features, &graph.adjacency, pass)?;
-            Ok(Draw { graph, logits, share, log_weight: None })
-        };
-        Ok(Outcome {
-            draws: graphs.into_iter().enumerate().map(run).collect::<Result<_>>()?,
-            reading: Reading::MeanOfLosses,
-            terms: Vec::new(),
-        })
+        run_draws(graphs, input, network, &pass, false)
     }
 
     /// Graphs to draw at evaluation; 0 for the one graph without noise.

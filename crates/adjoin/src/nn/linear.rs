@@ -3,7 +3,7 @@
 use crate::{Error, Result, graph::Features, kernels::random::Key};
 use burn::{
     module::{Module, Param},
-    tensor::{Device, Tensor, TensorData},
+    tensor::{Device, Tensor, TensorData, activation::leaky_relu},
 };
 
 /// How the weights of a layer start.
@@ -52,6 +52,11 @@ pub struct Linear {
     pub weight: Param<Tensor<2>>,
     /// `b`.
     pub bias: Option<Param<Tensor<1>>>,
+}
+
+/// The hidden layers of an MLP, `x = leaky(x W + b)` one after the other, with the slope of the generator.
+pub(crate) fn through(layers: &[Linear], x: Tensor<2>) -> Tensor<2> {
+    layers.iter().fold(x, |x, layer| leaky_relu(layer.forward_dense(x), super::SLOPE))
 }
 
 /// More would not fit the memory of most machines, and is a mistake.

@@ -17,6 +17,7 @@ mod noise;
 mod norm_pool;
 mod normalise;
 mod nuclear;
+mod pair_layers;
 mod pairs;
 mod segment;
 mod select;
@@ -45,6 +46,7 @@ pub use noise::{gumbel_noise, normal_noise};
 pub use norm_pool::{NormStatistics, column_statistics, norm_pool};
 pub use normalise::normalise;
 pub use nuclear::{leading_factors, nuclear};
+pub use pair_layers::{DeepPairs, PairLayers, PairMessages, pair_sums};
 pub use pairs::{PairNetwork, edge_messages, pair_embeddings, pair_logits, pair_similarity};
 pub use segment::{
     broadcast_rows, gather_columns, segment_logsumexp, segment_max, segment_mean, segment_softmax,
@@ -53,7 +55,7 @@ pub use segment::{
 pub use select::{Selected, select};
 pub use spmm::{spmm, spmm_onto};
 pub(crate) use stream::row_mass_and_top;
-pub use stream::{extend_top, log_mass, log_mass_and_top, top_candidates};
+pub use stream::{AllPairs, extend_top, log_mass, log_mass_and_top, top_candidates};
 pub use stream_scorer::StreamScorer;
 pub use take::take;
 pub use weighted_edgeconv::edgeconv_weighted;

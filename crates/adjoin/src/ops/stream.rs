@@ -16,11 +16,27 @@ use crate::{
 use burn::tensor::{Shape, Tensor};
 use std::sync::{Arc, OnceLock};
 
+/// All pairs of nodes of the graphs of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct AllPairs<'a> {
+    /// The graphs.
+    pub batch: &'a Batch,
+    /// Whether a node is paired with itself too.
+    pub itself: bool,
+}
+
+impl<'a> From<&'a Batch> for AllPairs<'a> {
+    /// Pairs of different nodes.
+    fn from(batch: &'a Batch) -> Self {
+        Self { batch, itself: false }
+    }
+}
+
 /// The log of the mass of every row of complete candidates,
 /// `m_i = log sum_j exp(l_ij / tau)` with `l_ij = log p_ij + s g_ij`, j over the other nodes of i's
-/// graph.
+/// graph, and i itself if [`AllPairs`] says so.
 ///
-/// A node that is alone in its graph gets the lowest finite number. Gradients flow to all tensors of
+/// A node without pairs gets the lowest finite number. Gradients flow to all tensors of
 /// the scorer: `dL/dl_ij = dL/dm_i exp(l_ij / tau - m_i) / tau`, the pairs being scored again in the
 /// backward pass. Time is O(N^2 d), memory O(N d), and the result has the same bits for any number
 /// of threads.
@@ -30,13 +46,13 @@ use std::sync::{Arc, OnceLock};
 ///
 /// # Errors
 /// If shapes do not fit the batch, values are not finite, or `tau` is not positive.
-pub fn log_mass(
+pub fn log_mass<'a>(
     scorer: &StreamScorer,
     noise: Option<PairNoise>,
     tau: f64,
-    batch: &Batch,
+    pairs: impl Into<AllPairs<'a>>,
 ) -> Result<Tensor<1>> {
-    Ok(log_mass_and_top(scorer, noise, tau, 0, batch)?.0)
+    Ok(log_mass_and_top(scorer, noise, tau, 0, pairs)?.0)
 }
 
 /// [`log_mass`], and the `limit` best candidates of every row as [`top_candidates`] gives them, in
@@ -44,14 +60,14 @@ pub fn log_mass(
 ///
 /// # Errors
 /// As [`log_mass`].
-pub fn log_mass_and_top(
+pub fn log_mass_and_top<'a>(
     scorer: &StreamScorer,
     noise: Option<PairNoise>,
     tau: f64,
     limit: usize,
-    batch: &Batch,
+    pairs: impl Into<AllPairs<'a>>,
 ) -> Result<(Tensor<1>, Csr)> {
-    let (mass, top) = row_mass_and_top(scorer, noise, tau, limit, batch)?;
+    let (mass, top) = row_mass_and_top(scorer, noise, tau, limit, pairs)?;
     Ok((mass.log, top))
 }
 
@@ -81,10 +97,10 @@ impl RowMass {
         scorer: &StreamScorer,
         noise: Option<PairNoise>,
         limits: &[u32],
-        batch: &Batch,
+        pairs: AllPairs<'_>,
     ) -> Result<Csr> {
-        let (top, more) = extend(first, limit, limits, batch, |missing| {
-            top_with_shares(scorer, noise, missing, Some(self), batch)
+        let (top, more) = extend(first, limit, limits, pairs, |missing| {
+            top_with_shares(scorer, noise, missing, Some(self), pairs)
         })?;
         for (row, share) in more {
             self.shares[row] = share;
@@ -94,20 +110,21 @@ impl RowMass {
 }
 
 /// [`log_mass_and_top`] with all digits of the mass.
-pub(crate) fn row_mass_and_top(
+pub(crate) fn row_mass_and_top<'a>(
     scorer: &StreamScorer,
     noise: Option<PairNoise>,
     tau: f64,
     limit: usize,
-    batch: &Batch,
+    pairs: impl Into<AllPairs<'a>>,
 ) -> Result<(RowMass, Csr)> {
     if !(tau > 0.0 && tau.is_finite()) {
         let value = tau.to_string();
         return Err(Error::Setting { name: "tau", value, expected: "must be positive" });
     }
+    let AllPairs { batch, itself } = pairs.into();
     let edges = limit.min(batch.nodes()).saturating_mul(batch.nodes());
     check_edges(edges)?;
-    let run = Run { noise, batch: batch.clone() };
+    let run = Run { noise, batch: batch.clone(), itself };
     scorer.visit(batch, noise, MassVisitor { run, tau, limit })
 }
 
@@ -117,13 +134,13 @@ pub(crate) fn row_mass_and_top(
 ///
 /// # Errors
 /// If shapes do not fit the batch, values are not finite, or there is not one limit per node.
-pub fn top_candidates(
+pub fn top_candidates<'a>(
     scorer: &StreamScorer,
     noise: Option<PairNoise>,
     limits: &[u32],
-    batch: &Batch,
+    pairs: impl Into<AllPairs<'a>>,
 ) -> Result<Csr> {
-    Ok(top_with_shares(scorer, noise, limits, None, batch)?.0)
+    Ok(top_with_shares(scorer, noise, limits, None, pairs.into())?.0)
 }
 
 /// [`top_candidates`], and the log of their share in a mass that is known.
@@ -132,13 +149,13 @@ fn top_with_shares(
     noise: Option<PairNoise>,
     limits: &[u32],
     mass: Option<&RowMass>,
-    batch: &Batch,
+    AllPairs { batch, itself }: AllPairs<'_>,
 ) -> Result<(Csr, Vec<f64>)> {
     if limits.len() != batch.nodes() {
         return Err(Error::shape("top_candidates: limits", [batch.nodes()], [limits.len()]));
     }
     check_edges(limits.iter().map(|&limit| (limit as usize).min(batch.nodes())).sum())?;
-    let run = Run { noise, batch: batch.clone() };
+    let run = Run { noise, batch: batch.clone(), itself };
     scorer.visit(batch, noise, TopVisitor { run, limits, mass })
 }
 
@@ -147,16 +164,17 @@ fn top_with_shares(
 ///
 /// # Errors
 /// As [`top_candidates`], or if `first` is not a graph on the nodes of the batch.
-pub fn extend_top(
+pub fn extend_top<'a>(
     first: &Csr,
     limit: usize,
     scorer: &StreamScorer,
     noise: Option<PairNoise>,
     limits: &[u32],
-    batch: &Batch,
+    pairs: impl Into<AllPairs<'a>>,
 ) -> Result<Csr> {
-    let stream = |missing: &[u32]| top_with_shares(scorer, noise, missing, None, batch);
-    Ok(extend(first, limit, limits, batch, stream)?.0)
+    let pairs = pairs.into();
+    let stream = |missing: &[u32]| top_with_shares(scorer, noise, missing, None, pairs);
+    Ok(extend(first, limit, limits, pairs, stream)?.0)
 }
 
 /// The larger selection, and the shares of the rows that were streamed again.
@@ -164,14 +182,14 @@ fn extend(
     first: &Csr,
     limit: usize,
     limits: &[u32],
-    batch: &Batch,
+    AllPairs { batch, itself }: AllPairs<'_>,
     stream: impl FnOnce(&[u32]) -> Result<(Csr, Vec<f64>)>,
 ) -> Result<(Csr, Vec<(usize, f64)>)> {
     first.same_shape("extend_top: first", &Csr::empty(batch.nodes(), batch.nodes()))?;
     let sizes = batch.graph_of_nodes().into_iter().map(|graph| batch.range(graph as usize).len());
     // A first selection that already holds the whole graph cannot grow.
     let larger = |(&wanted, size): (&u32, usize)| {
-        if wanted as usize > limit && size > limit + 1 { wanted } else { 0 }
+        if wanted as usize > limit && size > limit + usize::from(!itself) { wanted } else { 0 }
     };
     let missing: Vec<u32> = limits.iter().zip(sizes).map(larger).collect();
     if limits.len() == batch.nodes() && missing.iter().all(|&wanted| wanted == 0) {
@@ -199,6 +217,7 @@ fn check_edges(found: usize) -> Result<()> {
 struct Run {
     noise: Option<PairNoise>,
     batch: Batch,
+    itself: bool,
 }
 
 impl Run {
@@ -212,7 +231,7 @@ impl Run {
         scorer: &'a S,
         noise: &'a Option<NoiseRows<T>>,
     ) -> Pairs<'a, T, S> {
-        Pairs { scorer, noise: noise.as_ref(), batch: &self.batch }
+        Pairs { scorer, noise: noise.as_ref(), batch: &self.batch, itself: self.itself }
     }
 }
 

@@ -1,12 +1,15 @@
 //! How pairs are scored as they stream by.
 
-use super::bridge::{Input, check_finite, to_f64};
+use super::{
+    DeepPairs,
+    bridge::{Input, check_finite, to_f64},
+};
 use crate::{
     Error, Result,
     kernels::{
         Real,
         random::PairNoise,
-        stream::{Cosine, Distance, Dot, PairMlp, Scorer},
+        stream::{Cosine, Distance, Dot, NetworkInputs, PairLayers, PairMlp, Scorer},
     },
     topology::Batch,
 };
@@ -54,6 +57,8 @@ pub enum StreamScorer {
         /// `[1]`.
         w0: Tensor<1>,
     },
+    /// The same with more layers, or with messages between edges.
+    Deep(DeepPairs),
 }
 
 /// A way to make the kernel's scorer from `N` inputs.
@@ -68,6 +73,10 @@ pub(super) struct DistanceKind<const SQUARED: bool>(usize);
 pub(super) struct DotKind(usize);
 pub(super) struct CosineKind(usize);
 pub(super) struct MlpKind;
+pub(super) struct DeepKind {
+    before: usize,
+    summed: bool,
+}
 
 impl<const SQUARED: bool> Kind<2> for DistanceKind<SQUARED> {
     type Scorer<T: Real> = Distance<T, SQUARED>;
@@ -98,6 +107,17 @@ impl Kind<4> for MlpKind {
 
     fn scorer<T: Real>(&self, [a, b, w, w0]: [&[T]; 4], batch: &Batch) -> PairMlp<T> {
         PairMlp::new(a, b, w, w0[0], batch)
+    }
+}
+
+impl Kind<10> for DeepKind {
+    type Scorer<T: Real> = PairLayers<T>;
+
+    fn scorer<T: Real>(&self, inputs: [&[T]; 10], batch: &Batch) -> PairLayers<T> {
+        let [a, b, t, own, other, bias, weights, biases, w, w0] = inputs;
+        let w0 = w0[0];
+        let inputs = NetworkInputs { a, b, t, own, other, bias, weights, biases, w, w0 };
+        PairLayers::new(&inputs, self.before, self.summed, batch)
     }
 }
 
@@ -152,6 +172,11 @@ impl StreamScorer {
                 vector("pair MLP: w", w, width)?;
                 vector("pair MLP: w0", w0, 1)?;
                 visitor.run(MlpKind, [a.into(), b.into(), w.into(), w0.into()])
+            }
+            Self::Deep(pairs) => {
+                let summed = pairs.messages.as_ref().is_some_and(|messages| messages.summed);
+                let kind = DeepKind { before: pairs.before, summed };
+                visitor.run(kind, pairs.inputs(nodes)?)
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::{common::*, no_panic};
 use adjoin::{
     Adjacency, Batch, CandidateRule, Candidates, Csr, Dgg, DggConfig, Error, Features, GraphInput,
     GraphLearner, Key, LearnedGraph, Metric, Pass, Prepared, Result, SparseFeatures,
-    dgg::{DegreeRule, EncoderConfig, MergeRule, SampleForm, Score, ScorerConfig, SelfLoopRule},
+    dgg::{DegreeRule, EncoderConfig, MergeRule, MessageReading, SampleForm, Score, ScorerConfig},
     learner::{DgmConfig, DropEdgeConfig, KnnConfig, KnnWeights, PageRankConfig, Unchanged},
 };
 use burn::tensor::Tensor;
@@ -226,12 +226,10 @@ fn settings_out_of_range_are_named() {
         PageRankConfig { alpha: 1.0, ..pagerank.clone() }.init(Key::new(1), &device()).is_err()
     );
     assert!(PageRankConfig { weight: f64::NAN, ..pagerank }.init(Key::new(1), &device()).is_err());
-    let everything: [(&str, Change); 5] = [
-        ("scorer.messages", |c| c.scorer.messages = true),
+    let everything: [(&str, Change); 3] = [
         ("scorer.edge_features", |c| c.scorer.edge_features = true),
         ("keep_weights", |c| c.keep_weights = true),
         ("agreement", |c| c.agreement = true),
-        ("self_loops", |c| c.self_loops = SelfLoopRule::Ranked),
     ];
     for (name, change) in everything {
         let mut complete = DggConfig::paper();
@@ -251,6 +249,27 @@ fn settings_out_of_range_are_named() {
         let prepared = Prepared { candidates, probabilities, ..Prepared::default() };
         let input = GraphInput::new(&x, Some(&graph), &batch).with_prepared(&prepared);
         let refused = dgg.learn(&input, Pass::evaluate()).unwrap_err();
+        assert!(
+            matches!(refused, Error::Setting { name: found, .. } if found == name),
+            "{refused}"
+        );
+    }
+    let refused: [(&str, Change); 6] = [
+        ("scorer.reading", |c| {
+            (c.scorer.reading, c.scorer.depth) = (MessageReading::Sum, 2);
+        }),
+        ("scorer.depth", |c| {
+            (c.scorer.messages, c.scorer.kind, c.scorer.depth) = (false, Score::Dot, 2)
+        }),
+        ("scorer.depth", |c| c.scorer.depth = 0),
+        ("degree.depth", |c| c.degree.depth = 0),
+        ("degree.start", |c| c.degree.start = f64::NAN),
+        ("scorer.initial_offset", |c| c.scorer.initial_offset = f64::INFINITY),
+    ];
+    for (name, change) in refused {
+        let mut config = DggConfig::paper().with_inputs(3);
+        change(&mut config);
+        let refused = config.init(Key::new(1), &device()).unwrap_err();
         assert!(
             matches!(refused, Error::Setting { name: found, .. } if found == name),
             "{refused}"

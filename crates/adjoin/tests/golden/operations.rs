@@ -2,10 +2,12 @@
 
 use crate::file::{Golden, Leaf, both, double, numbers_of};
 use adjoin::{
-    Adjacency, Csr, Features, Normalisation, SparseFeatures,
+    Adjacency, Batch, Csr, Features, Normalisation, SparseFeatures,
     dgg::{Score, ScorerConfig},
     kernels::{pairs::Similarity, random::Key, selector::Step},
-    ops::{self, Attention, PairNetwork},
+    ops::{
+        self, AllPairs, Attention, DeepPairs, PairLayers, PairMessages, PairNetwork, StreamScorer,
+    },
 };
 use burn::{
     module::Param,
@@ -175,6 +177,59 @@ fn messages_between_edges() {
         let (pairs, c) = (file.csr("", 11), file.leaf::<2>("c"));
         let out = ops::edge_messages(&pairs, &c).unwrap();
         file.check_case("", &out, &[("c", &c)]);
+    });
+}
+
+#[test]
+fn messages_between_the_edges_of_a_complete_graph() {
+    both("complete_messages", |file| {
+        for (case, summed, itself) in [
+            ("mean.outside.", false, false),
+            ("mean.itself.", false, true),
+            ("sum.itself.", true, true),
+        ] {
+            let (a, b) = (file.leaf::<2>("a"), file.leaf::<2>("b"));
+            let (weights, biases) = (file.leaf::<3>("weights"), file.leaf::<2>("biases"));
+            let (own, other) = (file.leaf::<2>("own"), file.leaf::<2>("other"));
+            let (bias, w, w0) = (file.leaf("bias"), file.leaf("w"), file.leaf("w0"));
+            let layers = PairLayers { weights: weights.clone(), biases: biases.clone() };
+            let first = PairLayers {
+                weights: weights.clone().narrow(0, 0, 1),
+                biases: biases.clone().narrow(0, 0, 1),
+            };
+            let batch = Batch::single(6);
+            let sums = ops::pair_sums(&a, &b, Some(&first), &batch).unwrap();
+            let messages = PairMessages {
+                sums: sums.matmul(other.clone()),
+                own: own.clone(),
+                other: other.clone(),
+                bias: bias.clone(),
+                summed,
+            };
+            let scorer = StreamScorer::Deep(DeepPairs {
+                a: a.clone(),
+                b: b.clone(),
+                layers: Some(layers),
+                before: 1,
+                messages: Some(messages),
+                w: w.clone(),
+                w0: w0.clone(),
+            });
+            let all = AllPairs { batch: &batch, itself };
+            let out = ops::log_mass(&scorer, None, 1.0, all).unwrap();
+            let inputs: [(&str, &dyn Leaf); 9] = [
+                ("a", &a),
+                ("b", &b),
+                ("weights", &weights),
+                ("biases", &biases),
+                ("own", &own),
+                ("other", &other),
+                ("bias", &bias),
+                ("w", &w),
+                ("w0", &w0),
+            ];
+            file.check_case(case, &out, &inputs);
+        }
     });
 }
 

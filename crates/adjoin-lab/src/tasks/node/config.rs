@@ -169,6 +169,18 @@ impl Settings for NodeConfig {
             let what = "must be at least 1".into();
             return Err(Error::Config { place: "draws.samples".into(), what });
         }
+        if self.learner.network_inputs().is_some() {
+            // Before the learner joins, and in the teacher, the network sees the given features.
+            let place = match (self.teacher.resume, self.train.learner_start > 0.0) {
+                (true, _) => Some("teacher.resume"),
+                (_, true) => Some("train.learner_start"),
+                _ => None,
+            };
+            if let Some(place) = place {
+                let what = "does not go with hand_on: the network would see features of two widths";
+                return Err(Error::Config { place: place.into(), what: what.into() });
+            }
+        }
         share("teacher", "drop", self.teacher.drop)?;
         share("teacher", "confidence", self.teacher.confidence)?;
         let (draws, loss) = (&self.draws, &self.graph_loss);

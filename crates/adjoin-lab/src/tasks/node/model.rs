@@ -81,11 +81,12 @@ impl NodeModel {
     pub fn new(config: &NodeConfig, data: &NodeData, seed: u64, device: &Device) -> Result<Self> {
         let key = Key::new(seed).child(0x1417);
         let (features, classes) = (data.features.width(), data.classes);
-        let network = || {
-            let config = config.backbone.clone().with_widths(features, classes);
+        let network_of = |inputs| {
+            let config = config.backbone.clone().with_widths(inputs, classes);
             config.init(key.child(2), device)
         };
-        let backbone = network()?;
+        let network = || network_of(features);
+        let backbone = network_of(config.learner.network_inputs().unwrap_or(features))?;
         let teacher = match (config.learner.wants_probabilities(), config.teacher.distil) {
             (false, _) => None,
             (true, false) => Some(Teacher::Network(network()?)),

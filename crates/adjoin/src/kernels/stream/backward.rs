@@ -1,7 +1,7 @@
 //! The backward pass of the log mass: the stream again, with gradients added up on the way.
 
 use super::{
-    Block, Mass, Pairs, Plan, Scorer, block_sums,
+    Block, Mass, Pairs, Place, Plan, Scorer,
     tile::{COLUMNS, LANES, PANEL, ROWS, TILE, fold},
     tile_space,
 };
@@ -67,7 +67,7 @@ pub(crate) fn log_mass_backward<T: Real, S: Scorer<T>>(
     // Both directions of a pair at once take half the pairs of all rows; when few rows have a
     // gradient, those rows alone are less work.
     let both = S::SYMMETRIC && 2 * active > grad.len();
-    let plan = Plan::new(pairs.batch, |i| both || grad[i] != T::ZERO);
+    let plan = Plan::new(pairs.batch, pairs.itself, |i| both || grad[i] != T::ZERO);
     let jobs = jobs(&plan);
     let sums: Vec<Sums<T>> = jobs
         .par_iter()
@@ -260,15 +260,9 @@ impl<T: Real, S: Scorer<T>> Kernel for BackwardBlock<'_, T, S> {
         for local in (start..nodes.len()).step_by(COLUMNS) {
             let count = COLUMNS.min(nodes.len() - local);
             let first = nodes.start + local;
-            let panels = scorer.columns();
-            let panels = panels.at(panels.range(block.graph, local, count));
-            block_sums(
-                simd,
-                scorer,
-                &scratch.tiles[..tiled * side.width],
-                panels,
-                &mut scratch.values,
-            );
+            let place = Place { rows, graph: block.graph, first, local, count };
+            let tiles = &scratch.tiles[..tiled * side.width];
+            scorer.block(simd, &place, tiles, &mut scratch.values);
             for (n, &i) in rows.iter().enumerate() {
                 let (sum, moment) = slope_row(&task, i as usize, first, count, n, scratch);
                 let q = &scratch.values[n * COLUMNS..][..count];
@@ -298,15 +292,16 @@ fn slope_row<'a, T: Real, S: Scorer<T>>(
     n: usize,
     scratch: &mut Scratch<T>,
 ) -> (T, T) {
-    let Pairs { scorer, noise, .. } = *task.pairs;
+    let Pairs { scorer, noise, itself, .. } = *task.pairs;
     let values = &mut scratch.values[n * COLUMNS..(n + 1) * COLUMNS];
     let (values, padding) = values.split_at_mut(count);
     padding.fill(T::ZERO);
     let (l, slopes) = (&mut scratch.l[..count], &mut scratch.slopes[..count]);
     scorer.slopes(i, first, values, l, slopes);
-    // The pairs that are not to be counted: the node itself, or all up to it.
-    let end = (i + 1).clamp(first, first + count) - first;
-    let begin = if task.both { 0 } else { i.clamp(first, first + count) - first };
+    // The pairs that are not to be counted: the node itself, or all up to it. Of both directions of a node with
+    // itself one counts.
+    let within = |column: usize| column.clamp(first, first + count) - first;
+    let (begin, end) = (if task.both { 0 } else { within(i) }, within(i + 1));
     let reverse = &mut scratch.reverse[..count];
     if task.both {
         reverse.copy_from_slice(l);
@@ -318,7 +313,7 @@ fn slope_row<'a, T: Real, S: Scorer<T>>(
     if let Some(noise) = noise {
         noise.add(i, first, l);
     }
-    l[begin..end].fill(T::NEG_INFINITY);
+    l[begin..if itself { within(i) } else { end }].fill(T::NEG_INFINITY);
     let scale = task.inverse_tau;
     let (peak, log, weight) = (task.mass.peaks[i], task.mass.logs[i], task.grad[i] * scale);
     for l in l.iter_mut() {

@@ -1,7 +1,7 @@
 //! The forward pass: log mass and largest candidates of every row, in one stream.
 
 use super::{
-    Block, Pairs, Plan, Scorer, block_sums,
+    Block, Pairs, Place, Plan, Scorer,
     tile::{COLUMNS, ROWS, TILE, maximum, sum_of_exp},
     tile_space,
     top::Top,
@@ -56,7 +56,7 @@ pub(crate) fn stream<T: Real, S: Scorer<T>>(
     limit: impl Fn(usize) -> usize + Sync,
 ) -> Streamed<T> {
     let every = matches!(wanted, Wanted::Mass(_));
-    let plan = Plan::new(pairs.batch, |i| every || limit(i) > 0);
+    let plan = Plan::new(pairs.batch, pairs.itself, |i| every || limit(i) > 0);
     let found: Vec<Found<T>> = plan
         .blocks
         .par_iter()
@@ -64,7 +64,7 @@ pub(crate) fn stream<T: Real, S: Scorer<T>>(
             || Scratch::new(pairs.scorer),
             |scratch, block| {
                 let rows = &plan.rows[block.rows.clone()];
-                let others = pairs.batch.range(block.graph).len() - 1;
+                let others = pairs.batch.range(block.graph).len() - usize::from(!pairs.itself);
                 for (top, &i) in scratch.tops.iter_mut().zip(rows) {
                     top.reset(limit(i as usize).min(others));
                 }
@@ -131,7 +131,7 @@ impl<T: Real, S: Scorer<T>> Kernel for StreamBlock<'_, T, S> {
     fn run<I: Simd>(self, simd: I) -> Found<T> {
         let Self { pairs, block, rows, wanted, scratch } = self;
         let Scratch { tiles, values, tops } = scratch;
-        let Pairs { scorer, noise, batch } = *pairs;
+        let Pairs { scorer, noise, batch, itself } = *pairs;
         let nodes = batch.range(block.graph);
         scorer.rows().pack_tiles(rows, tiles);
         let tiles = &tiles[..rows.len().div_ceil(TILE) * TILE * scorer.rows().width];
@@ -140,9 +140,8 @@ impl<T: Real, S: Scorer<T>> Kernel for StreamBlock<'_, T, S> {
         for column in (0..nodes.len()).step_by(COLUMNS) {
             let count = COLUMNS.min(nodes.len() - column);
             let first = nodes.start + column;
-            let panels = scorer.columns();
-            let panels = panels.at(panels.range(block.graph, column, count));
-            block_sums(simd, scorer, tiles, panels, values);
+            let place = Place { rows, graph: block.graph, first, local: column, count };
+            scorer.block(simd, &place, tiles, values);
             for (n, &i) in rows.iter().enumerate() {
                 let i = i as usize;
                 let values = &mut values[n * COLUMNS..][..count];
@@ -150,7 +149,7 @@ impl<T: Real, S: Scorer<T>> Kernel for StreamBlock<'_, T, S> {
                 if let Some(noise) = noise {
                     noise.add(i, first, values);
                 }
-                if (first..first + count).contains(&i) {
+                if !itself && (first..first + count).contains(&i) {
                     values[i - first] = T::NEG_INFINITY;
                 }
                 let best = maximum(values);

@@ -3,6 +3,7 @@
 use super::{
     Panels, Rows, Scorer, Slopes, Totals,
     bilinear::log_sigmoid,
+    layers::LEAKY_SLOPE,
     tile::{COLUMNS, PANEL, TILE},
 };
 use crate::{
@@ -14,9 +15,6 @@ use crate::{
 };
 use pulp::Simd;
 use std::ops::Range;
-
-/// What leaky multiplies negative numbers by.
-const LEAKY_SLOPE: f64 = 0.01;
 
 /// `log p_ij = log sigmoid(w . leaky(a_i + b_j) + w0)`; inputs a, b, w and w0.
 ///

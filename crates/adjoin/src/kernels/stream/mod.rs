@@ -1,5 +1,5 @@
-//! Complete candidates as a stream: every ordered pair of distinct nodes of a graph is scored, none
-//! is stored.
+//! Complete candidates as a stream: every ordered pair of nodes of a graph is scored, none is stored. Pairs
+//! of a node with itself take part if that is asked for.
 //!
 //! With `l_ij = log p_ij + s g_ij` two things are needed of the pairs of row i: the log of the mass,
 //! `m_i = log sum_j exp(l_ij / tau)`, and the columns of the largest l_ij. Both come out of one pass
@@ -14,8 +14,11 @@ mod backward;
 mod bilinear;
 mod distance;
 mod forward;
+mod layers;
 mod mlp;
+mod network;
 mod pack;
+mod sums;
 mod tile;
 mod top;
 
@@ -24,6 +27,8 @@ pub(crate) use bilinear::{Cosine, Dot};
 pub(crate) use distance::Distance;
 pub(crate) use forward::{Mass, Streamed, Wanted, stream};
 pub(crate) use mlp::PairMlp;
+pub(crate) use network::{NetworkInputs, PairLayers, neighbours};
+pub(crate) use sums::{Embeddings, pair_sums, pair_sums_backward};
 
 use super::{Real, random::NoiseRows};
 use crate::topology::Batch;
@@ -54,6 +59,17 @@ pub(crate) trait Scorer<T: Real>: Sync {
         b: T::Vector<S>,
         sum: T::Vector<S>,
     ) -> T::Vector<S>;
+    /// The sums of a block, `[ROWS][COLUMNS]`; `tiles` are its rows as packed by
+    /// [`pack_tiles`](Rows::pack_tiles). Scorers whose x is no such sum compute it here.
+    #[inline(always)]
+    fn block<S: Simd>(&self, simd: S, place: &Place<'_>, tiles: &[T], out: &mut [T])
+    where
+        Self: Sized,
+    {
+        let panels = self.columns();
+        let panels = panels.at(panels.range(place.graph, place.local, place.count));
+        block_sums(simd, self, tiles, panels, out);
+    }
     /// Turns the sums of row `i` and the columns from `first` on into log p.
     fn log_p(&self, i: usize, first: usize, sums: &mut [T]);
     /// Reads the same sums, writes log p and `d log p / dx`.
@@ -68,11 +84,26 @@ pub(crate) trait Scorer<T: Real>: Sync {
     fn gradients(&self, totals: Totals<T>, batch: &Batch) -> Vec<Vec<T>>;
 }
 
+/// Where a block of rows and columns is.
+pub(crate) struct Place<'a> {
+    /// The rows.
+    pub(crate) rows: &'a [u32],
+    /// The graph.
+    pub(crate) graph: usize,
+    /// First column: in the batch, and in the graph.
+    pub(crate) first: usize,
+    pub(crate) local: usize,
+    /// Number of columns.
+    pub(crate) count: usize,
+}
+
 /// A scorer, its noise and the graphs it runs over.
 pub(crate) struct Pairs<'a, T, S> {
     pub(crate) scorer: &'a S,
     pub(crate) noise: Option<&'a NoiseRows<T>>,
     pub(crate) batch: &'a Batch,
+    /// Whether a node is paired with itself too.
+    pub(crate) itself: bool,
 }
 
 /// Rows to stream, in blocks of rows of one graph.
@@ -89,10 +120,11 @@ struct Block {
 }
 
 impl Plan {
-    /// The rows for which `wanted` holds, but for nodes that are alone in their graph.
-    fn new(batch: &Batch, wanted: impl Fn(usize) -> bool) -> Self {
+    /// The rows for which `wanted` holds, but for nodes that have no pairs.
+    fn new(batch: &Batch, itself: bool, wanted: impl Fn(usize) -> bool) -> Self {
         let mut plan = Self { rows: Vec::new(), blocks: Vec::new() };
-        for (graph, range) in batch.ranges().enumerate().filter(|(_, range)| range.len() > 1) {
+        let least = if itself { 1 } else { 2 };
+        for (graph, range) in batch.ranges().enumerate().filter(|(_, range)| range.len() >= least) {
             let start = plan.rows.len();
             plan.rows.extend(range.filter(|&i| wanted(i)).map(|i| i as u32));
             let end = plan.rows.len();
