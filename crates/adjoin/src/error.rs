@@ -91,6 +91,17 @@ pub enum Error {
     /// Agreement is enabled, but there are no class probabilities to compare.
     #[error("agreement needs class probabilities of all nodes in Prepared::probabilities")]
     NoProbabilities,
+    /// Evidence is fitted to labels that are held out, and there are too few to hold any out.
+    #[error(
+        "evidence needs at least 4 training labels of at least 2 classes, found {labels}: label more nodes, or learn without evidence"
+    )]
+    FewLabels {
+        /// How many there are.
+        labels: usize,
+    },
+    /// Evidence is used before it was fitted.
+    #[error("the evidence was never fitted to labels: call fit first")]
+    NotFitted,
     /// There is nothing of that name.
     #[error("there is no {what} {name:?}{}; choose one of {known}", near.map(|near| format!(" (did you mean {near:?}?)")).unwrap_or_default())]
     Unknown {

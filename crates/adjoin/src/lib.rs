@@ -68,6 +68,7 @@
 
 pub mod conv;
 pub mod dgg;
+pub mod evidence;
 pub mod graph;
 pub mod kernels;
 pub mod learner;
@@ -82,7 +83,7 @@ mod pass;
 
 pub use dgg::{Dgg, DggConfig};
 pub use error::{Error, Result};
-pub use graph::{Adjacency, Features, GraphInput, Prepared, SparseFeatures};
+pub use graph::{Adjacency, Features, GraphInput, Labels, Prepared, SparseFeatures};
 pub use kernels::{normalise::Normalisation, random::Key};
 pub use nn::{EdgeScores, GraphLearner, LearnedGraph, Linear, LinearConfig, Start};
 pub use pass::Pass;

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 /// From the lowest to the highest; those of one line do not know each other.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 11] = [
     &["error"],
     &["topology"],
     &["kernels"],
@@ -11,6 +11,7 @@ const LAYERS: [&[&str]; 10] = [
     &["ops"],
     &["graph"],
     &["nn"],
+    &["evidence"],
     &["conv", "loss", "dgg"],
     &["learner"],
     &["nets"],

@@ -1,16 +1,20 @@
 //! Settings of the generator.
 
 use super::{
-    Agreement, Augment, DegreeConfig, DegreeRule, Dgg, EncoderConfig, MergeRule, MessageReading,
-    SampleConfig, SampleForm, Score, ScorerConfig,
+    Agreement, Augment, DegreeConfig, DegreeRule, Dgg, EncoderConfig, InformedConfig, MergeRule,
+    MessageReading, SampleConfig, SampleForm, Score, ScorerConfig,
 };
 use crate::{
     Error, Result,
     kernels::{random::Key, selector::Step},
+    nn::NEEDS_INPUTS,
     topology::CandidateRule,
 };
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
+
+/// What is missing when the number of classes is.
+const NEEDS_CLASSES: &str = "must be set by with_classes before init";
 
 /// Settings of the differentiable top-k selector, `a_ij = e_ij h(r_ij)`.
 ///
@@ -83,6 +87,13 @@ pub struct DggConfig {
     /// Width of the features, set by [`with_inputs`](Self::with_inputs); no part of a configuration file.
     #[serde(skip)]
     pub inputs: Option<usize>,
+    /// Number of classes, set by [`with_classes`](Self::with_classes); evidence alone needs it.
+    #[serde(skip)]
+    pub classes: Option<usize>,
+    /// Scores that start from evidence. The candidates are then those of the evidence, and the degree rule
+    /// is [`DegreeRule::Evidence`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub informed: Option<InformedConfig>,
     /// Edges to add to the input graph before anything else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub augment: Option<Augment>,
@@ -127,6 +138,12 @@ impl DggConfig {
     #[must_use]
     pub fn with_inputs(self, inputs: usize) -> Self {
         Self { inputs: Some(inputs), ..self }
+    }
+
+    /// The same for another number of classes.
+    #[must_use]
+    pub fn with_classes(self, classes: usize) -> Self {
+        Self { classes: Some(classes), ..self }
     }
 
     /// The paper's equations: complete candidates with every node among its own, pair network with messages
@@ -295,6 +312,19 @@ impl DggConfig {
         ] {
             setting(name, &value, "must be finite", value.is_finite())?;
         }
+        let evidence = self.degree.rule == DegreeRule::Evidence;
+        setting(
+            "degree.rule",
+            &"evidence",
+            "needs scores from evidence: set the table informed",
+            self.informed.is_some() || !evidence,
+        )?;
+        setting(
+            "informed",
+            &true,
+            "needs explicit candidates, not complete ones",
+            self.informed.is_none() || !self.candidates.is_complete(),
+        )?;
         match self.candidates.is_complete() {
             true => self.check_complete(),
             false => Ok(()),
@@ -335,6 +365,14 @@ impl DggConfig {
             degree: self.degree.clone().with_inputs(width).init(key.child(3), device)?,
             agreement: Agreement::init(self.agreement, device),
             merge: self.merge.init(key.child(4), device)?,
+            informed: match &self.informed {
+                None => None,
+                Some(informed) => {
+                    let inputs = Error::width(self.inputs, "inputs", NEEDS_INPUTS)?;
+                    let classes = Error::width(self.classes, "classes", NEEDS_CLASSES)?;
+                    Some(informed.init(inputs, classes, key.child(5), device)?)
+                }
+            },
             config: self.clone(),
         })
     }

@@ -146,7 +146,7 @@ fn stacked(layers: &[Linear]) -> Option<PairLayers> {
     let options = (&first.weight.device(), first.weight.val().dtype());
     let bias = |layer: &Linear| match &layer.bias {
         Some(bias) => bias.val(),
-        None => Tensor::zeros([width], options.clone()),
+        None => Tensor::zeros([width], options),
     };
     let biases = layers.iter().map(bias).collect();
     Some(PairLayers { weights: Tensor::stack(weights, 0), biases: Tensor::stack(biases, 0) })

@@ -53,6 +53,9 @@ pub enum DegreeRule {
     /// Around a given number, where there is no input graph: `k = 1 + 2 (k_0 - 1) sigmoid(D(z))`. `D` starts
     /// as 0 and every degree as `k_0`; none leaves 1..`2 k_0 - 1`.
     Around(f64),
+    /// From evidence: `k = relu(D(z) + |p|_1)`, the number of good neighbours to expect, p the probability of
+    /// each candidate. `D` starts as 0; k may be 0.
+    Evidence,
     /// The same number for every node: no estimator.
     Fixed(f64),
 }
@@ -114,7 +117,8 @@ impl DegreeConfig {
         let inputs = self.width + usize::from(sees_degree);
         let linear = |inputs, outputs, bias, child| {
             let config = LinearConfig::new(inputs, outputs).with_bias(Some(bias));
-            let still = child == 3 && matches!(self.rule, DegreeRule::Around(_));
+            let still =
+                child == 3 && matches!(self.rule, DegreeRule::Around(_) | DegreeRule::Evidence);
             let start = if still { Start::Constant(0.0) } else { config.start };
             config.with_start(start).init(key.child(child), device)
         };
@@ -229,7 +233,7 @@ pub struct DegreeEstimator {
 impl DegreeEstimator {
     /// `k`, `[nodes]`: `z = mu + eps sigma`, then the rule applied to `D(z)`.
     ///
-    /// `mass` gives the L1 norm of the samples, which the literal rule and the sum alone need, and `input` is
+    /// `mass` gives the L1 norm of the samples, which the literal rule, the sum and evidence need, and `input` is
     /// needed by the rules that start from the input graph. Gradients flow to the estimator, to
     /// `latent` and, by those two rules, to the samples.
     ///
@@ -264,6 +268,7 @@ impl DegreeEstimator {
             DegreeRule::Literal | DegreeRule::Fixed(_) => {
                 softplus(decoded + mass()? - 1.0, 1.0) + 1.0
             }
+            DegreeRule::Evidence => relu(decoded + mass()?),
             DegreeRule::Around(k) => sigmoid(decoded) * (2.0 * (k - 1.0)) + 1.0,
             DegreeRule::Relative => {
                 let input = input()?;

@@ -1,13 +1,16 @@
 //! The generator: all stages joined.
 
 use super::{
-    Agreement, DegreeEstimator, DggConfig, EdgeFeatures, Encoder, InputDegrees, Merge, Normalise,
-    SampleForm, Scorer, SelfLoopRule, scorer::NodeLevel,
+    Agreement, DegreeEstimator, DggConfig, EdgeFeatures, Encoder, Informed, InputDegrees, Merge,
+    Normalise, SampleForm, Scorer, SelfLoopRule, informed::InformedScores, scorer::NodeLevel,
 };
 use crate::{
-    Error, Normalisation, Result,
-    graph::{Adjacency, Features, GraphInput, Prepared},
-    kernels::random::PairNoise,
+    Error, Result,
+    graph::{Adjacency, Features, GraphInput, Labels, Prepared},
+    kernels::{
+        normalise::Normalisation,
+        random::{Key, PairNoise},
+    },
     nn::{EdgeScores, GraphLearner, LearnedGraph, Network, Outcome, run_draws},
     ops::{self, AllPairs, StreamScorer},
     pass::Pass,
@@ -61,6 +64,8 @@ pub struct Dgg {
     pub agreement: Agreement,
     /// The merger with the input graph.
     pub merge: Merge,
+    /// Scores that start from evidence, if they do.
+    pub informed: Option<Informed>,
     #[module(skip)]
     pub(super) config: DggConfig,
 }
@@ -82,6 +87,11 @@ impl GraphLearner for Dgg {
     fn sample(&self, input: &GraphInput, pass: Pass, samples: usize) -> Result<Vec<LearnedGraph>> {
         input.check()?;
         input.features.check_finite()?;
+        if let Some(informed) = &self.informed
+            && let Some(graph) = informed.instead(input)?
+        {
+            return Ok(vec![graph; samples.max(1)]);
+        }
         let augmented = self.augmented(input)?;
         let input = &GraphInput { graph: augmented.as_ref().or(input.graph), ..*input };
         let latent = self.encoder.forward(input.features, input.graph, pass.child(1))?;
@@ -91,6 +101,17 @@ impl GraphLearner for Dgg {
             .transpose()?;
         let shared = Shared { input: *input, latent, degrees };
         let draws = (0..samples.max(1) as u64).map(|draw| pass.child(2).child(draw));
+        if let Some(informed) = &self.informed {
+            let prepared = input.prepared.and_then(|prepared| prepared.evidence.clone());
+            let evidence = prepared.map_or_else(|| informed.model.apply(input), Ok)?;
+            let (graph, batch) = (input.graph, input.batch);
+            let learned = self.log_scores_in(&shared.latent, &evidence.pairs, graph, batch)?;
+            let scores = informed.scores(&evidence, &learned);
+            let pairs = &evidence.pairs;
+            return draws
+                .map(|pass| self.draw(&shared, pairs, &scores.log_scores, Some(&scores), pass))
+                .collect();
+        }
         match self.candidates(input, &shared.latent)? {
             Candidates::Complete(batch) => {
                 // Prepared ones may be complete although the settings name others.
@@ -101,13 +122,36 @@ impl GraphLearner for Dgg {
                 let log_scores =
                     self.log_scores_in(&shared.latent, &pairs, input.graph, input.batch)?;
                 let log_scores = self.agreement.forward(log_scores, &pairs, input)?;
-                draws.map(|pass| self.draw_from_pairs(&shared, &pairs, &log_scores, pass)).collect()
+                draws.map(|pass| self.draw(&shared, &pairs, &log_scores, None, pass)).collect()
             }
         }
     }
 
+    fn fit(mut self, input: &GraphInput, labels: &Labels, key: Key) -> Result<Self> {
+        if let Some(informed) = &mut self.informed {
+            informed.model = informed.model.clone().fit(input, labels, key)?;
+        }
+        Ok(self)
+    }
+
+    fn alternatives(&self) -> &'static [&'static str] {
+        self.informed.as_ref().map_or(&[], Informed::alternatives)
+    }
+
+    fn choose(mut self, alternative: usize) -> Self {
+        self.informed = self.informed.map(|informed| informed.choose(alternative));
+        self
+    }
+
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {
         input.check()?;
+        if let Some(informed) = &self.informed {
+            if informed.instead(input)?.is_some() {
+                return Ok(Prepared::default());
+            }
+            let evidence = Some(informed.model.apply(input)?);
+            return Ok(Prepared { evidence, ..Prepared::default() });
+        }
         let (rule, graph) = (&self.config.candidates, self.augmented(input)?);
         if rule.uses_features() {
             return Ok(Prepared { graph, ..Prepared::default() });
@@ -253,11 +297,12 @@ impl Dgg {
         }
     }
 
-    fn draw_from_pairs(
+    fn draw(
         &self,
         shared: &Shared,
         pairs: &Csr,
         log_scores: &Tensor<1>,
+        informed: Option<&InformedScores>,
         pass: Pass,
     ) -> Result<LearnedGraph> {
         let sample = &self.config.sample;
@@ -269,7 +314,7 @@ impl Dgg {
         }
         let log_mass = |relative: &Tensor<1>| ops::segment_logsumexp(pairs, relative);
         let e = sample.normalise(perturbed, pairs, log_mass)?;
-        let mass = || ops::segment_sum(pairs, &e);
+        let mass = || ops::segment_sum(pairs, informed.map_or(&e, |scores| &scores.expected));
         let k =
             self.degree.forward(&shared.latent, mass, shared.degrees.as_ref(), pass.child(2))?;
         let scores = EdgeScores { pairs: pairs.clone(), log_scores: log_scores.clone() };
@@ -403,7 +448,8 @@ impl Dgg {
         k: Tensor<1>,
         pass: Pass,
     ) -> Result<LearnedGraph> {
-        if ops::all_zero("edge samples", &e)? {
+        // Evidence may find that nobody has a good neighbour.
+        if self.informed.is_none() && ops::all_zero("edge samples", &e)? {
             return Err(Error::Vanished);
         }
         let step = self.config.selector.step();
@@ -417,6 +463,9 @@ impl Dgg {
         }
         if self.config.symmetric {
             graph = graph.symmetrised()?;
+        }
+        if let Some(informed) = &self.informed {
+            graph = informed.beside_self(&graph)?;
         }
         if self.config.edge_dropout > 0.0 {
             let dropout = self.config.edge_dropout;

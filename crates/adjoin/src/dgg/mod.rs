@@ -6,6 +6,7 @@
 //! | [`encoder`](Encoder) | `x^ = act(x W + b)` |
 //! | [`scorer`](Scorer) | `p_ij`, with message passing between edges |
 //! | `deep` | the same with more layers, and on complete candidates |
+//! | [`informed`](Informed) | `p_ij` from evidence and the scorer |
 //! | [`agreement`](Agreement) | scores raised by class probabilities that agree |
 //! | `sample` | `e_ij` from `log p_ij + s g_ij` |
 //! | [`degree`](DegreeEstimator) | `k_i = D(z_i) + |e_i|_1` |
@@ -18,6 +19,7 @@ mod config;
 mod deep;
 mod degree;
 mod generator;
+mod informed;
 mod merge;
 mod sample;
 mod scorer;
@@ -29,6 +31,7 @@ pub use config::{DggConfig, Normalise, SelectorConfig, SelfLoopRule};
 pub use deep::MessageReading;
 pub use degree::{DegreeConfig, DegreeEstimator, DegreeRule, InputDegrees};
 pub use generator::Dgg;
+pub use informed::{Informed, InformedConfig};
 pub use merge::{Merge, MergeRule};
 pub use sample::{SampleConfig, SampleForm};
 pub use scorer::{EdgeFeatures, Score, Scorer, ScorerConfig};

@@ -32,6 +32,36 @@ pub struct GraphInput<'a> {
     pub progress: Option<Progress>,
 }
 
+/// Classes of some nodes: those that training may see.
+#[derive(Clone, Copy, Debug)]
+pub struct Labels<'a> {
+    /// The nodes.
+    pub nodes: &'a [u32],
+    /// The class of each of them.
+    pub classes: &'a [u32],
+    /// Number of classes that there are.
+    pub count: usize,
+}
+
+impl Labels<'_> {
+    /// Checks that the labels are of existing nodes and classes.
+    ///
+    /// # Errors
+    /// Names what does not fit.
+    pub fn check(&self, nodes: usize) -> Result<()> {
+        if self.nodes.len() != self.classes.len() {
+            return Err(Error::shape("labels", self.nodes.len(), self.classes.len()));
+        }
+        let below = |values: &[u32], limit: usize| values.iter().all(|&v| (v as usize) < limit);
+        if !below(self.nodes, nodes) || !below(self.classes, self.count) {
+            let found = [self.nodes, self.classes].map(|v| v.iter().max().copied());
+            let expected = format!("nodes below {nodes}, classes below {}", self.count);
+            return Err(Error::shape("labels: largest node and class", expected, found));
+        }
+        Ok(())
+    }
+}
+
 /// What a learner works out once for nodes and a graph that do not change.
 #[derive(Clone, Debug, Default)]
 pub struct Prepared {
@@ -44,6 +74,20 @@ pub struct Prepared {
     /// Class probabilities of every node that a teacher gave before a graph is learned,
     /// `[nodes, classes]`, constants. Whoever has them puts them here; no learner makes them.
     pub probabilities: Option<Tensor<2>>,
+    /// Candidates with the log-odds that they are good neighbours, of learners that
+    /// [fit](crate::nn::GraphLearner::fit) them.
+    pub evidence: Option<Evidence>,
+}
+
+/// Candidates with the log-odds that they are good neighbours; constants.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// The candidates.
+    pub pairs: Csr,
+    /// `ln(p / (1 - p))` of each, `[pairs]`.
+    pub log_odds: Tensor<1>,
+    /// 1 where a pair is no given edge, else 0, `[pairs]`.
+    pub added: Tensor<1>,
 }
 
 impl<'a> GraphInput<'a> {

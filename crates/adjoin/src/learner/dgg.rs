@@ -19,7 +19,7 @@ impl Settings for DggConfig {
         key: Key,
         device: &Device,
     ) -> Result<Dgg> {
-        self.clone().with_inputs(shape.features).init(key, device)
+        self.clone().with_inputs(shape.features).with_classes(shape.classes).init(key, device)
     }
 
     fn wants_probabilities(&self) -> bool {

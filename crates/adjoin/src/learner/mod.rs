@@ -86,6 +86,8 @@ learners! {
     Dgg(config: Box<DggConfig>) => Dgg {
         "dgg": "the differentiable graph generator"
             => LearnerConfig::Dgg(Box::default());
+        "dgg-teacher": "the generator with scores raised by the class probabilities of a teacher"
+            => LearnerConfig::Dgg(Box::default());
         "dgg-star": "the generator, to be trained with the intermediate loss"
             => LearnerConfig::Dgg(Box::default());
         "dgg-paper": "the generator by the paper's equations, on complete candidates"

@@ -3,7 +3,7 @@
 use super::{AnyLearner, LEARNERS, LearnerConfig};
 use crate::{
     Error, Result,
-    graph::{GraphInput, Prepared, Progress},
+    graph::{GraphInput, Labels, Prepared, Progress},
     kernels::random::Key,
     nn::{GraphLearner, LearnedGraph, Network, Outcome, Outer, Stage},
     pass::Pass,
@@ -213,6 +213,25 @@ macro_rules! learners {
                 }
             }
 
+            fn fitted(
+                self,
+                input: &crate::graph::GraphInput,
+                labels: &crate::graph::Labels,
+                key: Key,
+            ) -> Result<Self> {
+                Ok(match self {
+                    $(Self::$variant(learner) => {
+                        Self::$variant(learner.fit(input, labels, key)?)
+                    })*
+                })
+            }
+
+            fn chosen(self, alternative: usize) -> Self {
+                match self {
+                    $(Self::$variant(learner) => Self::$variant(learner.choose(alternative)),)*
+                }
+            }
+
             fn projected(self) -> Self {
                 match self {
                     $(Self::$variant(learner) => Self::$variant(learner.project()),)*
@@ -241,6 +260,18 @@ impl GraphLearner for AnyLearner {
 
     fn sample(&self, input: &GraphInput, pass: Pass, samples: usize) -> Result<Vec<LearnedGraph>> {
         self.inner().sample(input, pass, samples)
+    }
+
+    fn fit(self, input: &GraphInput, labels: &Labels, key: Key) -> Result<Self> {
+        self.fitted(input, labels, key)
+    }
+
+    fn alternatives(&self) -> &'static [&'static str] {
+        self.inner().alternatives()
+    }
+
+    fn choose(self, alternative: usize) -> Self {
+        self.chosen(alternative)
     }
 
     fn prepare(&self, input: &GraphInput) -> Result<Prepared> {

@@ -3,7 +3,8 @@
 use super::{Draw, Network, Outcome, Outer, Reading, Stage};
 use crate::{
     Error, Result,
-    graph::{Adjacency, Features, GraphInput, Prepared, Progress},
+    graph::{Adjacency, Features, GraphInput, Labels, Prepared, Progress},
+    kernels::random::Key,
     ops,
     pass::Pass,
     topology::{ABSENT, CandidateRule, Csr},
@@ -112,6 +113,32 @@ pub trait GraphLearner {
     /// As [`learn`](Self::learn).
     fn sample(&self, input: &GraphInput, pass: Pass, samples: usize) -> Result<Vec<LearnedGraph>> {
         (0..samples as u64).map(|draw| self.learn(input, pass.child(draw))).collect()
+    }
+
+    /// Learns what it can from the labels of training nodes before training starts; provided: nothing.
+    ///
+    /// # Errors
+    /// If input and labels do not fit, or there are too few labels.
+    fn fit(self, _input: &GraphInput, _labels: &Labels, _key: Key) -> Result<Self>
+    where
+        Self: Sized,
+    {
+        Ok(self)
+    }
+
+    /// Names of the graphs that validation chooses among, the learned one first; none for no choice. One
+    /// model is trained with each.
+    fn alternatives(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The learner set to one of its [`alternatives`](Self::alternatives).
+    #[must_use]
+    fn choose(self, _alternative: usize) -> Self
+    where
+        Self: Sized,
+    {
+        self
     }
 
     /// What can be worked out once for an input that stays the same.
