@@ -114,6 +114,7 @@ impl Observer for Watch {
     fn tick(&self, tick: &Tick) {
         let message = match tick.stage {
             Stage::Teacher => format!("teacher: {}", tick.message),
+            Stage::Alternative(graph) => format!("graph {graph}: {}", tick.message),
             Stage::Distillation | Stage::Training => tick.message.clone(),
         };
         match self.show {

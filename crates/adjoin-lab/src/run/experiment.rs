@@ -1,15 +1,15 @@
 //! Several seeds of one configuration, and what came of them.
 
 use super::{
-    TEACHER,
+    GRAPH, TEACHER,
     observer::{Observer, SeedDone, Stage, Tick},
-    record::{RunRecord, SeedRecord},
+    record::{Alternative, Choice, RunRecord, SeedRecord},
 };
 use crate::{
-    Error, Result, clock,
+    Error, Result, clock, files,
     settings::{Layers, to_toml},
     task::{Column, Dataset, Metrics, Model, Settings, Task, Test, Validation},
-    train::{Best, EpochRecord, Shelf, Trainer, Visible, side_by_side, train},
+    train::{Best, EpochRecord, History, Shelf, Trainer, Visible, file_of, side_by_side, train},
 };
 use burn::tensor::Device;
 use std::{
@@ -76,6 +76,9 @@ impl<T: Task> Parts<T> {
     }
 }
 
+/// The model that validation preferred, and what it was compared with.
+type Chosen<'a, T> = (Trainer<'a, T>, History<T>, Choice<T>);
+
 struct SeedOutcome<T: Task> {
     record: SeedRecord<T>,
     best: Best<T>,
@@ -121,8 +124,9 @@ impl<T: Task> Experiment<'_, T> {
         shelf: Option<&Shelf<T>>,
     ) -> Result<SeedOutcome<T>> {
         let config = &self.layers.config;
+        let started = Instant::now();
         let mut trainer = Trainer::new(config, parts.visible(), seed, &parts.device)?;
-        let mut before = Duration::ZERO;
+        let mut before = started.elapsed();
         if let Some(teacher) = T::teacher(config) {
             let (teacher, elapsed) = self.teacher(&teacher, seed, parts, observer, shelf)?;
             let started = Instant::now();
@@ -131,12 +135,23 @@ impl<T: Task> Experiment<'_, T> {
                 let stage = Stage::Distillation;
                 observer.tick(&Tick { seed, stage, epoch, epochs, message });
             })?;
-            before = elapsed + started.elapsed();
+            before += elapsed + started.elapsed();
         }
-        let seen = |epoch: &EpochRecord<T>| {
-            observer.tick(&tick(seed, Stage::Training, epoch, config.train().epochs));
+        let graphs = trainer.model().alternatives();
+        let (trainer, history, choice) = match graphs {
+            [] => {
+                let seen = |epoch: &EpochRecord<T>| {
+                    observer.tick(&tick(seed, Stage::Training, epoch, config.train().epochs));
+                };
+                let history = train(&mut trainer, shelf, || observer.stop(), seen)?;
+                (trainer, history, None)
+            }
+            graphs => {
+                let (trainer, history, choice) =
+                    self.choose(graphs, trainer, parts, observer, shelf)?;
+                (trainer, history, Some(choice))
+            }
         };
-        let history = train(&mut trainer, shelf, || observer.stop(), seen)?;
         let best = trainer.best().cloned().ok_or_else(no_epochs)?;
         // The only place where test data is looked at.
         let test = best.model.evaluate(&parts.context, parts.test.held(), seed)?.metrics;
@@ -147,17 +162,77 @@ impl<T: Task> Experiment<'_, T> {
             best_epoch: best.epoch,
             epochs: trainer.epoch(),
             seconds: (before + history.elapsed).as_secs_f64(),
+            choice,
             curve: history.curve,
         };
         observer.seed(&SeedDone {
             seed,
-            valid: spoken(&record.valid),
+            valid: match &record.choice {
+                Some(choice) => format!("{}, graph {}", spoken(&record.valid), choice.chosen),
+                None => spoken(&record.valid),
+            },
             best_epoch: record.best_epoch,
             epochs: record.epochs,
             seconds: record.seconds,
         });
         let step_seconds = trainer.step_time().as_secs_f64() / trainer.steps().max(1) as f64;
         Ok(SeedOutcome { record, best, step_seconds })
+    }
+
+    /// Trains one model with each of several graphs and keeps the one that validation prefers; `first` is
+    /// for the first of them. The time of all is in its history. Every model has its checkpoints in a folder
+    /// of its own, and those of the chosen one become those of the seed.
+    fn choose<'p>(
+        &'p self,
+        graphs: &[&'static str],
+        first: Trainer<'p, T>,
+        parts: &'p Parts<T>,
+        observer: &dyn Observer,
+        shelf: Option<&Shelf<T>>,
+    ) -> Result<Chosen<'p, T>> {
+        let (config, seed) = (&self.layers.config, first.seed());
+        let mut first = Some(first);
+        let mut trained: Vec<(Trainer<T>, History<T>)> = Vec::new();
+        let mut alternatives: Vec<Alternative<T>> = Vec::new();
+        for (at, &graph) in graphs.iter().enumerate() {
+            let mut trainer = match first.take() {
+                Some(first) => first,
+                None => {
+                    let (visible, device) = (parts.visible(), &parts.device);
+                    Trainer::of_alternative(config, visible, seed, device, at)?
+                }
+            };
+            let folder = shelf.map(|shelf| shelf.folder.join(format!("{GRAPH}{graph}")));
+            let shelf = Shelf::within(shelf, folder.as_deref(), config)?;
+            let stage = if at == 0 { Stage::Training } else { Stage::Alternative(graph) };
+            let seen = |epoch: &EpochRecord<T>| {
+                observer.tick(&tick(seed, stage, epoch, config.train().epochs));
+            };
+            let history = train(&mut trainer, shelf.as_ref(), || observer.stop(), seen)?;
+            let best = trainer.best().ok_or_else(no_epochs)?;
+            alternatives.push(Alternative {
+                graph: graph.into(),
+                valid: best.valid.clone(),
+                best_epoch: best.epoch,
+                epochs: trainer.epoch(),
+            });
+            trained.push((trainer, history));
+        }
+        let criterion = |at: &usize| alternatives[*at].valid.criterion(config.train().choose_by);
+        let better = |a: &usize, b: &usize| {
+            criterion(a).partial_cmp(&criterion(b)).unwrap_or(std::cmp::Ordering::Equal)
+        };
+        let chosen = (0..graphs.len()).min_by(better).unwrap_or(0);
+        let elapsed = trained.iter().map(|(_, history)| history.elapsed).sum();
+        let (trainer, history) = trained.swap_remove(chosen);
+        if let Some(shelf) = shelf {
+            let from = shelf.folder.join(format!("{GRAPH}{}", graphs[chosen]));
+            let from = file_of(&from, seed);
+            let bytes = std::fs::read(&from).map_err(Error::file(&from))?;
+            files::write(&file_of(shelf.folder, seed), &bytes)?;
+        }
+        let choice = Choice { chosen: graphs[chosen].into(), alternatives };
+        Ok((trainer, History { elapsed, ..history }, choice))
     }
 
     /// A teacher of the same seed and the time it took: from those at hand, or trained now, its checkpoint in
@@ -174,15 +249,7 @@ impl<T: Task> Experiment<'_, T> {
             return Ok(found);
         }
         let folder = shelf.map(|shelf| shelf.folder.join(TEACHER));
-        if let Some(folder) = &folder {
-            std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        }
-        let shelf = shelf.zip(folder.as_deref()).map(|(shelf, folder)| Shelf {
-            folder,
-            dataset: shelf.dataset.clone(),
-            split: shelf.split.clone(),
-            config,
-        });
+        let shelf = Shelf::within(shelf, folder.as_deref(), config)?;
         let mut trainer = Trainer::new(config, parts.visible(), seed, &parts.device)?;
         let seen = |epoch: &EpochRecord<T>| {
             observer.tick(&tick(seed, Stage::Teacher, epoch, config.train().epochs));

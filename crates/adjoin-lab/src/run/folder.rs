@@ -35,6 +35,8 @@ use std::{
 
 /// Folder of the teachers of a learner, in the folder of its run.
 pub(super) const TEACHER: &str = "teacher";
+/// Folders of the models that validation chooses among begin with this; a finished run has none.
+pub(super) const GRAPH: &str = "graph-";
 pub(super) const PLAN: &str = "run.json";
 pub(super) const CONFIG: &str = "config.toml";
 /// Name of the file of a run's numbers.
@@ -129,6 +131,11 @@ impl<T: Task> RunFolder<T> {
     /// If something got in the way meanwhile; the results stay in the working folder.
     pub fn publish(self) -> Result<PathBuf> {
         target::check(&self.target, self.overwrite)?;
+        for folder in
+            self.plan.learners.iter().flat_map(|learner| alternatives(&self.part(learner)))
+        {
+            fs::remove_dir_all(&folder).map_err(Error::file(&folder))?;
+        }
         let aside = files::sibling(&self.target, &format!(".old-{}", std::process::id()));
         let replaced = self.target.exists();
         if replaced {
@@ -189,7 +196,10 @@ impl<T: Task> RunFolder<T> {
             entries.into_iter().any(|entry| is_checkpoint(&entry.path()))
         };
         let mut folders = self.plan.learners.iter().map(|learner| self.part(learner));
-        let resumable = folders.any(|folder| holds(folder.join(TEACHER)) || holds(folder));
+        let resumable = folders.any(|folder| {
+            let alternatives = alternatives(&folder).into_iter();
+            alternatives.chain([folder.join(TEACHER), folder]).any(holds)
+        });
         if !resumable {
             self.remove();
         }
@@ -236,6 +246,16 @@ impl<T: Task> RunFolder<T> {
         }
         Ok(records)
     }
+}
+
+/// Folders of the models that validation chooses among, in the folder of a learner.
+fn alternatives(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let of = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        name.to_string_lossy().starts_with(GRAPH).then(|| entry.path())
+    };
+    entries.filter_map(of).filter(|path| path.is_dir()).collect()
 }
 
 /// The folder of a learner: below the common one when there are several.

@@ -9,12 +9,12 @@ mod target;
 mod trained;
 
 pub use experiment::{Experiment, Outcome, Teachers};
-use folder::TEACHER;
+use folder::{GRAPH, TEACHER};
 pub(crate) use folder::{RECORD, read_json, write_json};
 pub use folder::{REPORT, RunFolder, record, records, task};
 pub use observer::{Observer, SeedDone, Stage, Tick, Unobserved};
 pub use plan::{Configured, Plan, Request, recipe_layers};
 pub(crate) use plan::{refuse_unused, with_settings};
-pub use record::{Details, RunRecord, SeedRecord, details, json, plain_of};
+pub use record::{Alternative, Choice, Details, RunRecord, SeedRecord, details, json, plain_of};
 pub use target::default_target;
 pub use trained::Trained;

@@ -9,6 +9,8 @@ pub enum Stage {
     Distillation,
     /// It is trained.
     Training,
+    /// It is trained with another graph than the learned one, so that validation can choose.
+    Alternative(&'static str),
 }
 
 /// An epoch is done.

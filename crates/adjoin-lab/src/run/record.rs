@@ -74,9 +74,36 @@ pub struct SeedRecord<T: Task> {
     pub epochs: usize,
     /// Wall-clock time of the seed.
     pub seconds: f64,
+    /// What validation chose among, where it had a choice of graphs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice<T>>,
     /// Every epoch, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<EpochRecord<T>>,
+}
+
+/// The graphs that validation chose among.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound(serialize = "", deserialize = ""))]
+pub struct Choice<T: Task> {
+    /// The graph that was chosen.
+    pub chosen: String,
+    /// What a model with each of them reached.
+    pub alternatives: Vec<Alternative<T>>,
+}
+
+/// One graph that validation could choose.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound(serialize = "", deserialize = ""))]
+pub struct Alternative<T: Task> {
+    /// Its name.
+    pub graph: String,
+    /// Validation at the best epoch.
+    pub valid: T::Metrics,
+    /// The epoch that validation chose, from 1.
+    pub best_epoch: usize,
+    /// Epochs trained before stopping.
+    pub epochs: usize,
 }
 
 impl<T: Task> RunRecord<T> {

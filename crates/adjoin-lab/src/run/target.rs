@@ -1,6 +1,6 @@
 //! The folder that results go to: whether they may go there, and who is working on it.
 
-use super::folder::{CONFIG, METRICS, PARTIAL, PLAN, RECORD, REPORT, TEACHER, read_plan};
+use super::folder::{CONFIG, GRAPH, METRICS, PARTIAL, PLAN, RECORD, REPORT, TEACHER, read_plan};
 use crate::{Error, Result, files, tensorboard};
 use std::{
     fs::{self, File, TryLockError},
@@ -67,7 +67,10 @@ fn stranger(folder: &Path, learners: &[String]) -> Result<Option<PathBuf>> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let ours = match path.is_dir() {
             // Earlier versions called the folder of teachers `guide`.
-            true if [TEACHER, "guide"].contains(&name.as_str()) || learners.contains(&name) => {
+            true if [TEACHER, "guide"].contains(&name.as_str())
+                || name.starts_with(GRAPH)
+                || learners.contains(&name) =>
+            {
                 match stranger(&path, &[])? {
                     None => true,
                     found => return Ok(found),

@@ -16,6 +16,22 @@ pub trait Model<T: Task>: Module + Sync {
         Ok(self)
     }
 
+    /// Learns what it can from the training data before the first epoch.
+    fn fitted(self, _context: &T::Context, _seen: &T::Seen, _seed: u64) -> Result<Self> {
+        Ok(self)
+    }
+
+    /// Names of the graphs that validation chooses among; none for no choice.
+    fn alternatives(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The model set to one of its alternatives.
+    #[must_use]
+    fn choose(self, _alternative: usize) -> Self {
+        self
+    }
+
     /// Takes over what a teacher knows; `seen` is told of the epochs this takes, and of how many.
     fn taught_by(
         self,

@@ -38,7 +38,19 @@ pub(crate) struct Shelf<'a, T: Task> {
     pub config: &'a T::Config,
 }
 
-impl<T: Task> Shelf<'_, T> {
+impl<'a, T: Task> Shelf<'a, T> {
+    /// A shelf in a folder below another one, which is made.
+    pub(crate) fn within(
+        above: Option<&Shelf<T>>,
+        folder: Option<&'a Path>,
+        config: &'a T::Config,
+    ) -> Result<Option<Self>> {
+        let Some((above, folder)) = above.zip(folder) else { return Ok(None) };
+        std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
+        let (dataset, split) = (above.dataset.clone(), above.split.clone());
+        Ok(Some(Self { folder, dataset, split, config }))
+    }
+
     fn identity(&self, seed: u64) -> Identity<'_, T> {
         Identity { config: self.config, dataset: &self.dataset, split: &self.split, seed }
     }

@@ -82,9 +82,28 @@ impl<'a, T: Task> Trainer<'a, T> {
         seed: u64,
         device: &Device,
     ) -> Result<Self> {
+        Self::of_alternative(config, data, seed, device, 0)
+    }
+
+    /// A fresh run with one of the graphs that validation chooses among; the first is the learned one.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_alternative(
+        config: &'a T::Config,
+        data: Visible<'a, T>,
+        seed: u64,
+        device: &Device,
+        alternative: usize,
+    ) -> Result<Self> {
         config.check()?;
         let device = device.clone().autodiff();
-        let model = T::model(config, data.fitted, data.context, seed, &device)?;
+        let mut model = T::model(config, data.fitted, data.context, seed, &device)?;
+        if alternative == 0 {
+            model = model.fitted(data.context, data.training, seed)?;
+        } else {
+            model = model.choose(alternative);
+        }
         let model = model.bind(data.context)?;
         Ok(Self {
             ema: Ema::wanted(config.train().ema, 0, &model),

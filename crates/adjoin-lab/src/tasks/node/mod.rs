@@ -89,6 +89,7 @@ impl Task for Node {
         if let LearnerConfig::Dgg(dgg) = &mut config.learner
             && data.dataset.edges.is_empty()
             && !dgg.candidates.is_complete()
+            && dgg.informed.is_none()
         {
             dgg.candidates = CandidateRule::Nearest { k: NEAREST, metric: Metric::Cosine };
             dgg.augment = None;

@@ -4,7 +4,7 @@ use super::{
     Node, NodeConfig, NodeData,
     confidence::as_confident_as,
     distil::DistilledMlp,
-    labels::{HeldLabels, NodeMetrics},
+    labels::{HeldLabels, NodeMetrics, TrainingLabels},
     loss::Terms,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     train::copied,
 };
 use adjoin::{
-    GraphLearner, Key, LearnedGraph, Pass, Prepared,
+    GraphLearner, Key, Labels, LearnedGraph, Pass, Prepared,
     conv::Backbone,
     learner::{AnyLearner, Shape, Unchanged},
     loss::Baseline,
@@ -152,6 +152,23 @@ impl Model<Node> for NodeModel {
         let probabilities = |teacher: &Teacher| teacher.probabilities(data, self.confidence);
         prepared.probabilities = self.teacher.as_ref().map(probabilities).transpose()?;
         Ok(Self { prepared: Some(prepared), ..self })
+    }
+
+    fn fitted(mut self, data: &NodeData, seen: &TrainingLabels, seed: u64) -> Result<Self> {
+        let (empty, key) = (Prepared::default(), Key::new(seed).child(0xe71d));
+        let (nodes, classes) = (seen.nodes(), seen.classes());
+        let labels = Labels { nodes, classes, count: data.classes };
+        self.learner = self.learner.fit(&data.input(&empty), &labels, key)?;
+        Ok(self)
+    }
+
+    fn alternatives(&self) -> &'static [&'static str] {
+        self.learner.alternatives()
+    }
+
+    fn choose(mut self, alternative: usize) -> Self {
+        self.learner = self.learner.choose(alternative);
+        self
     }
 
     fn taught_by(

@@ -18,6 +18,7 @@ fn measured(learner: &'static str, errors: &[f64]) -> Measured {
             best_epoch: 1,
             epochs: 1,
             seconds: 1.0,
+            choice: None,
             curve: Vec::new(),
         }
     };
