@@ -67,21 +67,27 @@ fn an_interrupted_run_on_point_clouds_resumes_bit_for_bit() {
 #[test]
 fn a_run_that_is_interrupted_can_be_resumed() {
     let settings = ["learner.dgg.agreement=false", "teacher.resume=false"];
-    interrupted(settings, "seed-0.safetensors");
+    interrupted("dgg-teacher", settings, "seed-0.safetensors");
+}
+
+#[test]
+fn a_run_that_is_interrupted_while_graphs_are_compared_can_be_resumed() {
+    let settings = ["learner.dgg.informed.choose=true", "learner.dgg.encoder.width=8"];
+    interrupted("dgg", settings, "graph-learned/seed-0.safetensors");
 }
 
 #[test]
 fn a_run_that_is_interrupted_while_its_teacher_is_trained_can_be_resumed() {
     let settings = ["learner.dgg.agreement=true", "teacher.resume=true"];
-    interrupted(settings, "teacher/seed-0.safetensors");
+    interrupted("dgg-teacher", settings, "teacher/seed-0.safetensors");
 }
 
-fn interrupted(settings: [&str; 2], checkpoint: &str) {
+fn interrupted(learner: &str, settings: [&str; 2], checkpoint: &str) {
     let folder = tempfile::tempdir().unwrap();
     let dataset = graph(folder.path(), 0);
     let data = ["train", "--dataset", dataset.to_str().unwrap()];
     let endless = ["--set", "train.epochs=10000000", "--set", "train.patience=0"];
-    let more = ["--learner", "dgg", "--seeds", "2", "--set", settings[0], "--set", settings[1]];
+    let more = ["--learner", learner, "--seeds", "2", "--set", settings[0], "--set", settings[1]];
     let said = interrupt_under_way(folder.path(), &[&data[..], &endless, &more].concat(), "long");
     assert!(said.contains("adjoin train --resume long.partial"), "{said}");
     let work = folder.path().join("long.partial");

@@ -53,7 +53,11 @@ fn json_has_the_promised_shape_and_the_folder_the_promised_files() {
     ];
     assert_eq!(keys(run), expected);
     let seed = &run["seeds"][1];
-    assert_eq!(keys(seed), ["best_epoch", "epochs", "seconds", "seed", "test", "valid"]);
+    let of_seed = ["best_epoch", "choice", "epochs", "seconds", "seed", "test", "valid"];
+    assert_eq!(keys(seed), of_seed);
+    assert_eq!(keys(&seed["choice"]), ["alternatives", "chosen"]);
+    let graphs = seed["choice"]["alternatives"].as_array().unwrap().iter();
+    assert!(graphs.map(|graph| &graph["graph"]).eq(["learned", "given", "none"]));
     for part in ["test", "valid"] {
         assert_eq!(keys(&seed[part]), ["accuracy", "loss"]);
         assert_eq!(keys(&run[part]), ["accuracy", "loss"]);

@@ -260,7 +260,7 @@ fn settings_of_nodes_out_of_range_are_named() {
 #[test]
 fn parts_for_learner_and_network_come_last() {
     let distils = |backbone, learner| Node::named(backbone, learner).unwrap().config.teacher.distil;
-    for learner in ["dgg", "dgg-star", "dgg+consistency"] {
+    for learner in ["dgg-teacher", "dgg-teacher+consistency"] {
         assert!(distils("sage", learner) && !distils("gcn", learner), "{learner}");
     }
     let consistent = Node::named("gcn", "dgg+consistency").unwrap();

@@ -61,7 +61,9 @@ fn averaged_weights_are_evaluated_and_not_trained() {
 #[test]
 fn training_resumes_from_the_teacher_if_that_is_enabled() {
     let world = world(60);
-    for (learner, resume) in [("none", true), ("none", false), ("dgg", true), ("dgg", false)] {
+    for (learner, resume) in
+        [("none", true), ("none", false), ("dgg-teacher", true), ("dgg-teacher", false)]
+    {
         let mut config = named("gcn", learner, &["teacher.rate=0"]);
         config.teacher.resume = resume;
         let device = Device::flex().autodiff();
@@ -71,7 +73,7 @@ fn training_resumes_from_the_teacher_if_that_is_enabled() {
         let before = weights(&trainer.model().backbone);
         assert_eq!(before == weights(&teacher.backbone), resume, "{learner}");
         let prepared = trainer.model().prepared.as_ref().unwrap();
-        assert_eq!(prepared.probabilities.is_some(), learner == "dgg");
+        assert_eq!(prepared.probabilities.is_some(), learner == "dgg-teacher");
         // Its rate then is another one: here 0, with which it stays where it is.
         trainer.epoch_step().unwrap();
         assert_eq!(before == weights(&trainer.model().backbone), resume, "{learner}");
@@ -82,7 +84,7 @@ fn training_resumes_from_the_teacher_if_that_is_enabled() {
 fn the_learner_sees_probabilities_as_confident_as_asked_for() {
     let world = world(60);
     for confidence in [0.0, 0.9] {
-        let mut config = named("gcn", "dgg", &[]);
+        let mut config = named("gcn", "dgg-teacher", &[]);
         config.teacher.confidence = confidence;
         let trainer = world.trainer(&config, 1);
         let prepared = trainer.model().prepared.as_ref().unwrap();

@@ -36,6 +36,7 @@ fn seed(seed: u64, accuracy: f64, curve: &[(f64, f64)]) -> SeedRecord<Node> {
         best_epoch: 1,
         epochs: curve.len(),
         seconds: 1.5,
+        choice: None,
         curve: curve.iter().enumerate().map(epoch).collect(),
     }
 }
