@@ -177,7 +177,8 @@ pub trait GraphLearner {
         Stage::ALL
     }
 
-    /// The two loops that the learner is trained in, if it is.
+    /// The two loops that the learner is trained in, if it is. No learner has them yet, and the trainer of the
+    /// lab runs one loop: whoever adds one adds both.
     fn outer(&self) -> Option<Outer> {
         None
     }
