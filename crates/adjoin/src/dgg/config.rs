@@ -150,7 +150,7 @@ impl DggConfig {
     /// between edges, Gumbel-softmax samples, `k = D(z) + |e|_1` with z as wide as the latent space, unshifted
     /// selector, the learned graph as the normalised one, and latent features handed on to the network.
     ///
-    /// D starts at [`PAPER_START`] where the paper names no start: at 0 every k would be 1, and half of one
+    /// D starts at 10 where the paper names no start: at 0 every k would be 1, and half of one
     /// neighbour all that is left.
     pub fn paper() -> Self {
         let encoder = EncoderConfig::default();
