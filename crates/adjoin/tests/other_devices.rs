@@ -139,7 +139,8 @@ fn every_learner_drives_a_network() {
                 Shape { features: WIDTH, classes: CLASSES, widths: vec![WIDTH, 16], training: 4 };
             let config: LearnerConfig = (entry.config)();
             let learner = config.init(&input, &shape, Key::new(5), device).unwrap();
-            let config = BackboneConfig::default().with_widths(WIDTH, CLASSES);
+            let inputs = config.network_inputs().unwrap_or(WIDTH);
+            let config = BackboneConfig::default().with_widths(inputs, CLASSES);
             let network = config.init(Key::new(4), device).unwrap();
             let outcome = learner.drive(&input, &network, Pass::train(2, 3), 2).unwrap();
             let out = outcome.prediction().unwrap();
