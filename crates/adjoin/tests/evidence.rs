@@ -146,8 +146,12 @@ fn too_few_labels_and_a_model_without_a_fit_are_refused() {
         let found = blank().fit(&world.input(), &labels, Key::new(1));
         assert!(matches!(found, Err(Error::FewLabels { .. })), "{found:?}");
     }
-    let labels = Labels { nodes: &[0, 999], classes: &[0, 1], count: CLASSES };
-    assert!(matches!(blank().fit(&world.input(), &labels, Key::new(1)), Err(Error::Shape { .. })));
+    let unknown = [([0, 999], [0, 1], CLASSES), ([0, 1], [0, 7], 8)];
+    for (nodes, classes, count) in unknown {
+        let labels = Labels { nodes: &nodes, classes: &classes, count };
+        let found = blank().fit(&world.input(), &labels, Key::new(1));
+        assert!(matches!(found, Err(Error::Shape { .. })), "{found:?}");
+    }
 }
 
 fn generator(world: &World) -> Dgg {

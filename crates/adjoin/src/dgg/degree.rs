@@ -53,8 +53,8 @@ pub enum DegreeRule {
     /// Around a given number, where there is no input graph: `k = 1 + 2 (k_0 - 1) sigmoid(D(z))`. `D` starts
     /// as 0 and every degree as `k_0`; none leaves 1..`2 k_0 - 1`.
     Around(f64),
-    /// From evidence: `k = relu(D(z) + |p|_1)`, the number of good neighbours to expect, p the probability of
-    /// each candidate. `D` starts as 0; k may be 0.
+    /// From evidence: `k = relu(D(z) + |e|_1)` with the samples `e = c p` before noise, the number of good
+    /// neighbours to expect. `D` starts as 0; k may be 0.
     Evidence,
     /// The same number for every node: no estimator.
     Fixed(f64),

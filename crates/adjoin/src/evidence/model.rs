@@ -31,8 +31,8 @@ const LEAST_SIMILARITY: f64 = 1e-3;
 ///
 /// `ln(p / (1 - p)) = w . (l_ij, l'_ij, cos_ij, cos'_ij) + b`, with `l_ij = ln(s (C - 1) / (1 - s))`,
 /// `s = <q_i, q_j>` by a view, `l'` the same by a second one, and the cosines of the two nodes in a space of
-/// features and in its leading directions. A view is `q = mean_f softmax(S^2 E W_f)`: features E propagated over a graph, one map for
-/// every fold of the training labels, fitted without it.
+/// features and in its leading directions. A view is `q = mean_f softmax(S^2 E W_f)`: features E propagated
+/// over a graph, one map for every fold of the training labels, fitted without it.
 ///
 /// There are three views. The first propagates over *feature neighbours* and never sees the graph, so an
 /// attack on the graph cannot mislead it. The second propagates over the given edges as they are; held-out
@@ -112,8 +112,8 @@ impl EvidenceModel {
     /// If features, graph and labels do not fit each other, or fewer than two classes have labels.
     pub fn fit(mut self, input: &GraphInput, labels: &Labels, key: Key) -> Result<Self> {
         input.check()?;
-        labels.check(input.features.nodes())?;
         let classes = self.maps.dims()[1];
+        Labels { count: classes, ..*labels }.check(input.features.nodes())?;
         let folds = self.config.folds.min(labels.nodes.len() / 2);
         let mut seen = vec![false; classes];
         labels.classes.iter().for_each(|&class| seen[class as usize] = true);

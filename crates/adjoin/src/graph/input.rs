@@ -75,7 +75,7 @@ pub struct Prepared {
     /// `[nodes, classes]`, constants. Whoever has them puts them here; no learner makes them.
     pub probabilities: Option<Tensor<2>>,
     /// Candidates with the log-odds that they are good neighbours, of learners that
-    /// [fit](crate::nn::GraphLearner::fit) them.
+    /// fit them to labels.
     pub evidence: Option<Evidence>,
 }
 
