@@ -78,8 +78,10 @@ impl World {
                 };
             }
         }
-        let above = |a: &f32| bad.iter().filter(|b| a > b).count();
-        let auc = good.iter().map(above).sum::<usize>() as f64 / (good.len() * bad.len()) as f64;
+        let above = |a: &f32| -> f64 {
+            bad.iter().map(|b| if a > b { 1.0 } else { 0.5 * f64::from(a == b) }).sum()
+        };
+        let auc = good.iter().map(above).sum::<f64>() / (good.len() * bad.len()) as f64;
         let mean = |odds: &[f32]| {
             let p = odds.iter().map(|&z| 1.0 / (1.0 + f64::from(-z).exp()));
             p.sum::<f64>() / odds.len() as f64
@@ -97,20 +99,24 @@ fn true_labels_tell_good_edges_and_shuffled_ones_do_not() {
     let shuffled: Vec<u32> = order.iter().map(|&at| world.classes[at as usize]).collect();
     let [auc, gap] = separation(&world.classes);
     assert!(auc > 0.9 && gap > 0.3, "{auc} {gap}");
-    let [_, gap] = separation(&shuffled);
-    assert!(gap.abs() < 0.1, "{gap}");
+    let [auc, gap] = separation(&shuffled);
+    assert!((auc - 0.5).abs() < 0.1 && gap.abs() < 0.05, "{auc} {gap}");
 }
 
 #[test]
 fn candidates_are_given_edges_and_feature_neighbours() {
     let world = world();
     let evidence = world.fit(&world.classes).apply(&world.input()).unwrap();
-    let added: Vec<f32> = evidence.added.to_data().try_to_vec().unwrap();
     let given = world.graph.topology();
-    for ((i, j), &added) in evidence.pairs.iter().zip(&added) {
-        assert_eq!(added == 0.0, given.find(i as usize, j).is_some());
+    assert_eq!(&evidence.given.pairs, given);
+    assert!(evidence.added.pairs.iter().all(|(i, j)| given.find(i as usize, j).is_none()));
+    let parts = [&evidence.given, &evidence.added];
+    assert_eq!(parts.map(|part| part.pairs.edges()).iter().sum::<usize>(), evidence.pairs.edges());
+    for kind in [&evidence.near, &evidence.walk] {
+        let flags: Vec<f32> = kind.to_data().try_to_vec().unwrap();
+        assert_eq!(flags.len(), evidence.added.pairs.edges());
+        assert!(flags.contains(&1.0));
     }
-    assert!(given.iter().all(|(i, j)| evidence.pairs.find(i as usize, j).is_some()));
     assert!(evidence.pairs.is_symmetric());
     let empty = Adjacency::unweighted(Csr::empty(NODES, NODES), &Device::flex());
     let alone = GraphInput::new(&world.features, Some(&empty), &world.batch);
@@ -119,7 +125,8 @@ fn candidates_are_given_edges_and_feature_neighbours() {
     let blank = EvidenceConfig::default();
     let blank = blank.init(WIDTH, CLASSES, Key::new(0), &Device::flex()).unwrap();
     let alone = blank.fit(&alone, &labels, Key::new(7)).unwrap().apply(&alone).unwrap();
-    assert!(alone.added.to_data().try_to_vec::<f32>().unwrap().iter().all(|&added| added == 1.0));
+    assert_eq!(alone.given.pairs.edges(), 0);
+    assert_eq!(alone.added.pairs, alone.pairs);
 }
 
 #[test]
@@ -176,14 +183,15 @@ fn sizes_start_as_the_number_of_good_neighbours_to_expect() {
     let model = &dgg.informed.as_ref().unwrap().model;
     let evidence = model.apply(&world.input()).unwrap();
     let odds: Vec<f32> = evidence.log_odds.to_data().try_to_vec().unwrap();
-    let added: Vec<f32> = evidence.added.to_data().try_to_vec().unwrap();
-    for (node, &k) in k.iter().enumerate() {
-        let weight = |at: usize| {
-            let p = 1.0 / (1.0 + f64::from(-odds[at]).exp());
-            if added[at] > 0.0 { 0.1 * p } else { p }
-        };
+    let weight = |at: usize| 1.0 / (1.0 + f64::from(-odds[at]).exp());
+    let kept: Vec<f32> = graph.kept.unwrap().to_data().try_to_vec().unwrap();
+    let near = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-4 * b.max(1.0);
+    for node in 0..NODES {
         let expected: f64 = evidence.pairs.range(node).map(weight).sum();
-        assert!((f64::from(k) - expected).abs() < 1e-4 * expected.max(1.0), "{k} {expected}");
+        assert!(near(k[node], expected), "{} {expected}", k[node]);
+        let own = evidence.given.pairs.range(node);
+        let expected: f64 = own.map(|at| weight(evidence.given.entries[at] as usize)).sum();
+        assert!(near(kept[node], expected), "{} {expected}", kept[node]);
     }
 }
 

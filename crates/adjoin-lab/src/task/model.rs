@@ -45,7 +45,14 @@ pub trait Model<T: Task>: Module + Sync {
     }
 
     /// Told before every epoch of training: whether the learner takes part.
-    fn begin_epoch(&mut self, _at: Progress, _learner_joined: bool) {}
+    fn begin_epoch(
+        &mut self,
+        _context: &T::Context,
+        _at: Progress,
+        _learner_joined: bool,
+    ) -> Result<()> {
+        Ok(())
+    }
 
     /// The loss of a step on some items.
     fn loss(&self, data: Training<'_, T>, pass: Pass, rewards: &mut Baseline) -> Result<Step>;

@@ -175,7 +175,7 @@ impl<'a, T: Task> Trainer<'a, T> {
         let train = self.config.train();
         let joined = self.epoch >= train.epochs_without_learner();
         let at = Progress { epoch: self.epoch, epochs: train.epochs };
-        self.model.begin_epoch(at, joined);
+        self.model.begin_epoch(self.data.context, at, joined)?;
 
         let started = Instant::now();
         let order = Key::new(self.seed).child(0x5f).child(self.epoch as u64);
@@ -195,7 +195,7 @@ impl<'a, T: Task> Trainer<'a, T> {
         self.step_time += started.elapsed();
         self.epoch += 1;
 
-        let model = self.evaluated();
+        let model = self.evaluated()?;
         let Evaluation { metrics, train, degrees } =
             model.evaluate(self.data.context, self.data.validation.held(), self.seed)?;
         self.finite("validation loss", metrics.loss())?;
@@ -239,11 +239,14 @@ impl<'a, T: Task> Trainer<'a, T> {
 
     /// The model as validation, tests and predictions use it: without autodiff, with averaged weights if
     /// training keeps them.
-    pub fn evaluated(&self) -> T::Model {
+    ///
+    /// # Errors
+    /// If a model does not fit the data.
+    pub fn evaluated(&self) -> Result<T::Model> {
         let model = self.model.valid();
         match &self.ema {
-            Some(ema) => ema.fill(model),
-            None => model,
+            Some(ema) => ema.fill(model).bind(self.data.context),
+            None => Ok(model),
         }
     }
 
@@ -273,7 +276,7 @@ impl<'a, T: Task> Trainer<'a, T> {
             draft.floats("best_valid", [1, values.len()], &values);
         }
         if self.ema.is_some() {
-            draft.ema_model(&self.evaluated());
+            draft.ema_model(&self.evaluated()?);
         }
         draft.optimiser("backbone", &self.optimisers.network)?;
         draft.optimiser("learner", &self.optimisers.learner)?;

@@ -50,7 +50,7 @@ fn averaged_weights_are_evaluated_and_not_trained() {
         let config = named("gcn", "none", &[setting]);
         let mut trainer = world.trainer(&config, 1);
         let losses = [0; 3].map(|_| trainer.epoch_step().unwrap().loss);
-        let [trained, evaluated] = [trainer.model(), &trainer.evaluated()]
+        let [trained, evaluated] = [trainer.model(), &trainer.evaluated().unwrap()]
             .map(|model: &NodeModel| weights(&model.backbone));
         (losses, trained, evaluated)
     });

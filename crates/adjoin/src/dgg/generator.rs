@@ -2,17 +2,17 @@
 
 use super::{
     Agreement, DegreeEstimator, DggConfig, EdgeFeatures, Encoder, Informed, InputDegrees, Merge,
-    Normalise, SampleForm, Scorer, SelfLoopRule, informed::InformedScores, scorer::NodeLevel,
+    Normalise, SampleForm, Scorer, SelfLoopRule, scorer::NodeLevel,
 };
 use crate::{
     Error, Result,
-    graph::{Adjacency, Features, GraphInput, Labels, Prepared},
+    graph::{Adjacency, CandidatePart, Evidence, Features, GraphInput, Labels, Prepared, Progress},
     kernels::{
         normalise::Normalisation,
         random::{Key, PairNoise},
     },
     nn::{EdgeScores, GraphLearner, LearnedGraph, Network, Outcome, run_draws},
-    ops::{self, AllPairs, StreamScorer},
+    ops::{self, AllPairs, Selected, StreamScorer},
     pass::Pass,
     topology::{Batch, CandidateRule, Candidates, Csr, SelfLoops},
 };
@@ -103,13 +103,12 @@ impl GraphLearner for Dgg {
         let draws = (0..samples.max(1) as u64).map(|draw| pass.child(2).child(draw));
         if let Some(informed) = &self.informed {
             let prepared = input.prepared.and_then(|prepared| prepared.evidence.clone());
-            let evidence = prepared.map_or_else(|| informed.model.apply(input), Ok)?;
+            let evidence = prepared.map_or_else(|| informed.apply(input), Ok)?;
             let (graph, batch) = (input.graph, input.batch);
             let learned = self.log_scores_in(&shared.latent, &evidence.pairs, graph, batch)?;
-            let scores = informed.scores(&evidence, &learned);
-            let pairs = &evidence.pairs;
+            let log_scores = informed.log_scores(&evidence, &learned);
             return draws
-                .map(|pass| self.draw(&shared, pairs, &scores.log_scores, Some(&scores), pass))
+                .map(|pass| self.draw_informed(informed, &shared, &evidence, &log_scores, pass))
                 .collect();
         }
         match self.candidates(input, &shared.latent)? {
@@ -122,15 +121,14 @@ impl GraphLearner for Dgg {
                 let log_scores =
                     self.log_scores_in(&shared.latent, &pairs, input.graph, input.batch)?;
                 let log_scores = self.agreement.forward(log_scores, &pairs, input)?;
-                draws.map(|pass| self.draw(&shared, &pairs, &log_scores, None, pass)).collect()
+                draws.map(|pass| self.draw(&shared, &pairs, &log_scores, pass)).collect()
             }
         }
     }
 
     fn fit(mut self, input: &GraphInput, labels: &Labels, key: Key) -> Result<Self> {
-        if let Some(informed) = &mut self.informed {
-            informed.model = informed.model.clone().fit(input, labels, key)?;
-        }
+        self.informed =
+            self.informed.map(|informed| informed.fit(input, labels, key)).transpose()?;
         Ok(self)
     }
 
@@ -149,7 +147,7 @@ impl GraphLearner for Dgg {
             if informed.instead(input)?.is_some() {
                 return Ok(Prepared::default());
             }
-            let evidence = Some(informed.model.apply(input)?);
+            let evidence = Some(informed.apply(input)?);
             return Ok(Prepared { evidence, ..Prepared::default() });
         }
         let (rule, graph) = (&self.config.candidates, self.augmented(input)?);
@@ -170,6 +168,27 @@ impl GraphLearner for Dgg {
         draws: usize,
     ) -> Result<Outcome> {
         let graphs = self.sample(input, pass.child(1), draws.max(1))?;
+        run_draws(graphs, input, network, &pass, self.config.hand_on)
+    }
+
+    fn rests(&self, at: Progress) -> bool {
+        self.informed.as_ref().is_some_and(|informed| informed.rests(at))
+    }
+
+    fn drive_on(
+        &self,
+        graph: &LearnedGraph,
+        input: &GraphInput,
+        network: &dyn Network,
+        pass: Pass,
+        draws: usize,
+    ) -> Result<Outcome> {
+        let draw = |draw: u64| {
+            let pass = pass.child(1).child(draw);
+            let adjacency = self.thinned(graph.adjacency.clone(), pass)?;
+            Ok(LearnedGraph { adjacency, ..graph.clone() })
+        };
+        let graphs = (0..draws.max(1) as u64).map(draw).collect::<Result<_>>()?;
         run_draws(graphs, input, network, &pass, self.config.hand_on)
     }
 
@@ -302,7 +321,6 @@ impl Dgg {
         shared: &Shared,
         pairs: &Csr,
         log_scores: &Tensor<1>,
-        informed: Option<&InformedScores>,
         pass: Pass,
     ) -> Result<LearnedGraph> {
         let sample = &self.config.sample;
@@ -314,11 +332,49 @@ impl Dgg {
         }
         let log_mass = |relative: &Tensor<1>| ops::segment_logsumexp(pairs, relative);
         let e = sample.normalise(perturbed, pairs, log_mass)?;
-        let mass = || ops::segment_sum(pairs, informed.map_or(&e, |scores| &scores.expected));
+        let mass = || ops::segment_sum(pairs, &e);
         let k =
             self.degree.forward(&shared.latent, mass, shared.degrees.as_ref(), pass.child(2))?;
         let scores = EdgeScores { pairs: pairs.clone(), log_scores: log_scores.clone() };
-        self.finish(shared, scores, e, k, pass)
+        let graph = self.selected(pairs, &e, &k, None, &pass)?;
+        self.finish(shared, scores, graph, [Some(k), None], pass)
+    }
+
+    /// Candidates of evidence: given edges and added ones are selected apart, in the proportion of what is
+    /// expected of each.
+    fn draw_informed(
+        &self,
+        informed: &Informed,
+        shared: &Shared,
+        evidence: &Evidence,
+        log_scores: &Tensor<1>,
+        pass: Pass,
+    ) -> Result<LearnedGraph> {
+        let (given, added) = (&evidence.given, &evidence.added);
+        let expected = log_scores.clone().exp();
+        let noisy =
+            self.config.sample.perturb(log_scores.clone(), &evidence.pairs, pass.child(1))?;
+        let e = informed.samples(noisy);
+        let of =
+            |part: &CandidatePart, values: &Tensor<1>| ops::take(values, part.entries.clone(), 0.0);
+        let mass = |part: &CandidatePart| ops::segment_sum(&part.pairs, &of(part, &expected)?);
+        let (own, both) = (mass(given)?, mass(given)? + mass(added)?);
+        let (latent, degrees) = (&shared.latent, shared.degrees.as_ref());
+        let k = self.degree.forward(latent, || Ok(both.clone()), degrees, pass.child(2))?;
+        let share = own / (both + LEAST_WEIGHT);
+        let kept = informed.sizes(k.clone() * share.clone(), given)?;
+        let extra = informed.sizes(k * (share - 1.0).neg(), added)?;
+        let graph = |part: &CandidatePart, k: &Tensor<1>, scale: Option<Tensor<1>>| {
+            self.selected(&part.pairs, &of(part, &e)?, k, scale, &pass)
+        };
+        let graph = graph(given, &kept, None)?.plus(&graph(
+            added,
+            &extra,
+            Some(informed.added_weights(evidence)),
+        )?)?;
+        let k = kept.clone() + extra;
+        let scores = EdgeScores { pairs: evidence.pairs.clone(), log_scores: log_scores.clone() };
+        self.finish(shared, scores, graph, [Some(k), Some(kept)], pass)
     }
 
     /// Complete candidates: one pass over all pairs finds the best of every row and, if the samples
@@ -393,7 +449,8 @@ impl Dgg {
             Ok(own - shares + (mass.log.clone() - mass.log.clone().detach()))
         };
         let e = sample.normalise(perturbed, &pairs, log_mass)?;
-        self.finish(shared, EdgeScores { pairs, log_scores }, e, k, pass)
+        let graph = self.selected(&pairs, &e, &k, None, &pass)?;
+        self.finish(shared, EdgeScores { pairs, log_scores }, graph, [Some(k), None], pass)
     }
 
     fn stream_scorer(&self, latent: &Tensor<2>, batch: &Batch) -> Result<StreamScorer> {
@@ -440,42 +497,64 @@ impl Dgg {
         })
     }
 
+    /// The candidates of every row that its size leaves, with their weights, each times its `scale`.
+    fn selected(
+        &self,
+        pairs: &Csr,
+        e: &Tensor<1>,
+        k: &Tensor<1>,
+        scale: Option<Tensor<1>>,
+        pass: &Pass,
+    ) -> Result<Adjacency> {
+        // Evidence may find that nobody has a good neighbour.
+        if self.informed.is_none() && ops::all_zero("edge samples", e)? {
+            return Err(Error::Vanished);
+        }
+        let step = self.config.selector.step();
+        let Selected { topology, mut weights, entries } = ops::select(pairs, e, k, step)?;
+        if let Some(scale) = scale {
+            weights = weights * ops::take(&scale, entries, 0.0)?;
+        }
+        let graph = Adjacency::new(topology, weights)?;
+        if !step.hard || pass.has_noise() || graph.weights().device().is_autodiff() {
+            return Ok(graph);
+        }
+        // Without a gradient to carry, edges of weight 0 have no purpose.
+        let weights = ops::to_f64("weights", graph.weights())?;
+        let mut weights = weights.into_iter();
+        graph.filter(|_, _| weights.next().is_some_and(|w| w > 0.0))
+    }
+
+    /// The graph with edges left out at random, in training.
+    fn thinned(&self, graph: Adjacency, pass: Pass) -> Result<Adjacency> {
+        if self.config.edge_dropout == 0.0 {
+            return Ok(graph);
+        }
+        let weights = ops::dropout(graph.weights(), self.config.edge_dropout, pass)?;
+        graph.map_weights(|_| weights)
+    }
+
+    /// The graph joined with its transpose and the input graph, and scaled.
     fn finish(
         &self,
         shared: &Shared,
         scores: EdgeScores,
-        e: Tensor<1>,
-        k: Tensor<1>,
+        mut graph: Adjacency,
+        [degrees, kept]: [Option<Tensor<1>>; 2],
         pass: Pass,
     ) -> Result<LearnedGraph> {
-        // Evidence may find that nobody has a good neighbour.
-        if self.informed.is_none() && ops::all_zero("edge samples", &e)? {
-            return Err(Error::Vanished);
-        }
-        let step = self.config.selector.step();
-        let selected = ops::select(&scores.pairs, &e, &k, step)?;
-        let mut graph = Adjacency::new(selected.topology, selected.weights)?;
-        if step.hard && !pass.has_noise() && !graph.weights().device().is_autodiff() {
-            // Without a gradient to carry, edges of weight 0 have no purpose.
-            let weights = ops::to_f64("weights", graph.weights())?;
-            let mut weights = weights.into_iter();
-            graph = graph.filter(|_, _| weights.next().is_some_and(|w| w > 0.0))?;
-        }
         if self.config.symmetric {
             graph = graph.symmetrised()?;
         }
         if let Some(informed) = &self.informed {
             graph = informed.beside_self(&graph)?;
         }
-        if self.config.edge_dropout > 0.0 {
-            let dropout = self.config.edge_dropout;
-            let weights = ops::dropout(graph.weights(), dropout, pass.child(3))?;
-            graph = graph.map_weights(|_| weights)?;
-        }
+        let graph = self.thinned(graph, pass.child(3))?;
         let adjacency = self.normalised(self.merge.forward(graph, shared.input.graph)?)?;
         Ok(LearnedGraph {
             adjacency,
-            degrees: Some(k),
+            degrees,
+            kept,
             latent: Some(shared.latent.clone()),
             scores: Some(scores),
         })

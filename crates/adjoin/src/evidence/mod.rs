@@ -6,19 +6,27 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `space` | features in few dimensions, and the nearest neighbours there |
+//! | `space` | features in few dimensions |
+//! | `scene` | what labels do not change: neighbours in features, the given graph |
 //! | `views` | class probabilities of nodes, out of fold |
+//! | `compatibility` | which classes good neighbours have |
 //! | `pairs` | from two nodes to log-odds |
-//! | `model` | all of it, fitted and applied |
+//! | `judge` | the stages that lead from views to candidates |
+//! | `fitting` | views and pairs fitted to labels |
+//! | `model` | all of it, kept and applied |
 //! | `minimise` | the fits |
 
+mod compatibility;
+mod fitting;
+mod judge;
 mod minimise;
 mod model;
 mod pairs;
+mod scene;
 mod space;
 mod views;
 
-pub use crate::graph::Evidence;
+pub use crate::graph::{CandidatePart, Evidence};
 pub use model::EvidenceModel;
 
 use crate::{Error, Result, kernels::random::Key};
@@ -35,17 +43,30 @@ pub struct EvidenceConfig {
     pub rank: usize,
     /// Feature neighbours of a node that become candidates.
     pub neighbours: usize,
-    /// Propagation steps of the views.
+    /// Nodes that become candidates because random walks over good edges visit them most; may be 0.
+    pub walks: usize,
+    /// Propagation steps of the views over given edges.
     pub hops: usize,
     /// Weight of a node itself when a view propagates over weighted edges.
     pub self_weight: f64,
     /// A view must be this sure of a class to stand in for a label.
     pub confidence: f64,
+    /// Learn which classes the given edges join; otherwise good neighbours are of the same class.
+    pub compatibility: bool,
 }
 
 impl Default for EvidenceConfig {
     fn default() -> Self {
-        Self { folds: 5, rank: 128, neighbours: 20, hops: 2, self_weight: 0.5, confidence: 0.7 }
+        Self {
+            folds: 5,
+            rank: 128,
+            neighbours: 20,
+            walks: 16,
+            hops: 2,
+            self_weight: 0.5,
+            confidence: 0.7,
+            compatibility: true,
+        }
     }
 }
 

@@ -2,37 +2,37 @@
 
 use super::{
     EvidenceConfig,
-    pairs::{Compared, Example, INPUTS, PairMap, sigmoid},
-    space::{COARSE, Space, normalise},
+    compatibility::Compatibility,
+    fitting::{Fitting, Lens},
+    judge::{Judged, Kind, Parts, judge},
+    pairs::{INPUTS, PairMap},
+    scene::Scene,
+    space::Space,
     views::{Folded, View},
 };
 use crate::{
     Error, Result,
-    graph::{Adjacency, Evidence, GraphInput, Labels},
-    kernels::{knn, random::Key, spmm},
+    graph::{Adjacency, CandidatePart, Evidence, Features, GraphInput, Labels},
+    kernels::random::Key,
     ops::to_f64,
-    topology::{Batch, Csr, Metric, SelfLoops},
+    topology::{Batch, Csr},
 };
 use burn::{
     module::{Module, Param},
     tensor::{Device, Tensor, TensorData},
 };
 
-/// Most pairs of labelled nodes, and most candidates, that a fit looks at.
-const MOST_PAIRS: usize = 40_000;
-
-/// So many candidates with a known or a sure class count as much as all pairs of labelled nodes.
-const ENOUGH: f64 = 50.0;
-
-/// Neighbours in feature space have at least this weight.
-const LEAST_SIMILARITY: f64 = 1e-3;
-
-/// `p_ij = P(j is of the class of i)` for given edges and for neighbours in feature space.
+/// `p_ij = P(j is a good neighbour of i)` for given edges and for neighbours in feature space.
 ///
-/// `ln(p / (1 - p)) = w . (l_ij, l'_ij, cos_ij, cos'_ij) + b`, with `l_ij = ln(s (C - 1) / (1 - s))`,
-/// `s = <q_i, q_j>` by a view, `l'` the same by a second one, and the cosines of the two nodes in a space of
-/// features and in its leading directions. A view is `q = mean_f softmax(S^2 E W_f)`: features E propagated
-/// over a graph, one map for every fold of the training labels, fitted without it.
+/// `ln(p / (1 - p)) = w . (l_ij, l'_ij, cos_ij, cos'_ij) + b`, with `l_ij = ln(s / (1 - s)) - l_0`,
+/// `s = q_i T q_j` by a view, `l_0` the log-odds by chance, `l'` the same by a second view, and the cosines of
+/// the two nodes in a space of features and in its leading directions. A view is
+/// `q = mean_f softmax(S^2 E W_f)`: features E propagated over a graph, one map for every fold of the training
+/// labels, fitted without it.
+///
+/// `T_cd` says how good a neighbour of class d is for a node of class c. For given edges it is learned: 1 for
+/// classes that edges join more often than chance does, 0 for those they join less often. For feature
+/// neighbours it is the identity.
 ///
 /// There are three views. The first propagates over *feature neighbours* and never sees the graph, so an
 /// attack on the graph cannot mislead it. The second propagates over the given edges as they are; held-out
@@ -62,8 +62,34 @@ pub struct EvidenceModel {
     pub maps: Param<Tensor<2>>,
     /// Slopes and offset for given edges and for feature neighbours, `[2, 5]`.
     pub pairs: Param<Tensor<2>>,
+    /// `T` of given edges, `[classes, classes]`.
+    pub compatibility: Param<Tensor<2>>,
     #[module(skip)]
     config: EvidenceConfig,
+    #[module(skip)]
+    fresh: Option<Fresh>,
+}
+
+/// What came of a fit, for those who ask for the nodes that it was fitted to.
+#[derive(Clone, Debug)]
+struct Fresh {
+    features: Features,
+    graph: Option<Csr>,
+    batch: Batch,
+    evidence: Evidence,
+}
+
+impl Fresh {
+    fn new(input: &GraphInput, evidence: Evidence) -> Self {
+        let graph = input.graph.map(|graph| graph.topology().clone());
+        Self { features: input.features.clone(), graph, batch: input.batch.clone(), evidence }
+    }
+
+    fn is_of(&self, input: &GraphInput) -> bool {
+        self.graph.as_ref() == input.graph.map(Adjacency::topology)
+            && self.batch == *input.batch
+            && self.features.same_values(input.features)
+    }
 }
 
 /// The fitted numbers.
@@ -71,17 +97,28 @@ struct Fitted {
     space: Space,
     views: [View; 3],
     maps: [PairMap; 2],
+    compatibility: Compatibility,
 }
 
-/// What does not depend on labels.
-struct Scene {
-    /// `[nodes, rank]`.
-    space: Vec<f64>,
-    rank: usize,
-    near: Csr,
-    /// Features propagated over the feature neighbours.
-    by_features: Vec<f64>,
-    given: Option<Csr>,
+impl Parts for Fitted {
+    fn view(&mut self, at: usize, _h: &[f64]) -> View {
+        self.views[at].clone()
+    }
+
+    fn compatibility(&mut self, _given: &Csr, _lens: Lens) -> Compatibility {
+        self.compatibility.clone()
+    }
+
+    fn map(
+        &mut self,
+        at: usize,
+        _candidates: &Csr,
+        _first: Lens,
+        _second: Option<Lens>,
+        _compatibility: &Compatibility,
+    ) -> PairMap {
+        self.maps[at]
+    }
 }
 
 impl EvidenceModel {
@@ -102,7 +139,9 @@ impl EvidenceModel {
             basis: two(width, rank),
             maps: two(3 * config.folds * (rank + 1), classes),
             pairs: two(2, INPUTS + 1),
+            compatibility: two(classes, classes),
             config: config.clone(),
+            fresh: None,
         })
     }
 
@@ -123,29 +162,26 @@ impl EvidenceModel {
         let folded = Folded::new(labels.nodes, labels.classes, folds, key.child(1));
         let space = Space::fit(input.features, self.basis.dims()[1], key.child(2))?;
         let scene = Scene::new(&space, input, &self.config)?;
-        let fitting = Fitting { scene: &scene, folded: &folded, classes, key: key.child(3) };
-        let first = fitting.view(&scene.by_features);
-        let (views, maps) = match &scene.given {
-            None => {
-                let seen = (&first, &scene.by_features[..]);
-                let map = fitting.pair_map(&scene.near, seen, None, &self.config);
-                ([first.clone(), first.clone(), first], [PairMap::default(), map])
-            }
-            Some(given) => {
-                let seen = (&first, &scene.by_features[..]);
-                let by_graph = scene.over(given, &vec![1.0; given.edges()], &self.config);
-                let second = fitting.view(&by_graph);
-                let other = (&second, &by_graph[..]);
-                let map = fitting.pair_map(given, seen, Some(other), &self.config);
-                let [q, r] = [first.mean(&scene.by_features), second.mean(&by_graph)];
-                let odds = map.log_odds(given, scene.compared(&q, Some(&r), classes));
-                let weighted = scene.over(given, &probabilities(&odds), &self.config);
-                let third = fitting.view(&weighted);
-                let near = fitting.pair_map(&scene.near, (&third, &weighted), None, &self.config);
-                ([first, second, third], [map, near])
-            }
-        };
-        self.keep(&Fitted { space, views, maps });
+        let mut fitting = Fitting::new(&scene, &folded, classes, &self.config, key.child(3));
+        let judged = judge(&scene, classes, &self.config, &mut fitting)?;
+        let Fitting { views, maps, compatibility, .. } = fitting;
+        self.keep(&Fitted { space, views, maps, compatibility });
+        self.fresh = Some(Fresh::new(input, self.evidence(judged)));
+        Ok(self)
+    }
+
+    /// Learns nothing from labels: all candidates have even odds. A control.
+    ///
+    /// # Errors
+    /// If features and graph do not fit each other.
+    pub(crate) fn unlearned(mut self, input: &GraphInput, key: Key) -> Result<Self> {
+        input.check()?;
+        let [rank, classes] = [self.basis.dims()[1], self.maps.dims()[1]];
+        let space = Space::fit(input.features, rank, key.child(2))?;
+        let blank = View::blank(1, rank, classes);
+        let (views, maps) = ([blank.clone(), blank.clone(), blank], [PairMap::default(); 2]);
+        let compatibility = Compatibility::same(classes);
+        self.keep(&Fitted { space, views, maps, compatibility });
         Ok(self)
     }
 
@@ -155,38 +191,33 @@ impl EvidenceModel {
     /// If the features are of another width.
     pub fn apply(&self, input: &GraphInput) -> Result<Evidence> {
         input.check()?;
-        let Fitted { space, views: [first, second, third], maps: [map, near_map] } =
-            self.fitted()?;
-        if input.features.width() != space.scale.len() {
-            let (expected, found) = (space.scale.len(), input.features.width());
+        if let Some(fresh) = self.fresh.as_ref().filter(|fresh| fresh.is_of(input)) {
+            return Ok(fresh.evidence.clone());
+        }
+        let mut fitted = self.fitted()?;
+        let (expected, found) = (fitted.space.scale.len(), input.features.width());
+        if found != expected {
             return Err(Error::shape("features of the evidence", expected, found));
         }
-        let scene = Scene::new(&space, input, &self.config)?;
-        let classes = first.classes;
-        let q = first.mean(&scene.by_features);
-        let Some(given) = &scene.given else {
-            let odds = near_map.log_odds(&scene.near, scene.compared(&q, None, classes));
-            return Ok(self.evidence(scene.near.clone(), odds, |_| true));
-        };
-        let r = second.mean(&scene.over(given, &vec![1.0; given.edges()], &self.config));
-        let given_odds = map.log_odds(given, scene.compared(&q, Some(&r), classes));
-        let weighted = scene.over(given, &probabilities(&given_odds), &self.config);
-        let s = third.mean(&weighted);
-        let near_odds = near_map.log_odds(&scene.near, scene.compared(&s, None, classes));
-        let pairs = given.union(&scene.near)?;
-        let (in_given, in_near) = (pairs.positions_in(given), pairs.positions_in(&scene.near));
-        let odds = in_given.iter().zip(&in_near).map(|(&own, &near)| {
-            given_odds.get(own as usize).or(near_odds.get(near as usize)).copied().unwrap_or(0.0)
-        });
-        let odds = odds.collect();
-        Ok(self.evidence(pairs, odds, |at| in_given[at] as usize >= given_odds.len()))
+        let scene = Scene::new(&fitted.space, input, &self.config)?;
+        let judged = judge(&scene, self.maps.dims()[1], &self.config, &mut fitted)?;
+        Ok(self.evidence(judged))
     }
 
-    fn evidence(&self, pairs: Csr, odds: Vec<f64>, is_added: impl Fn(usize) -> bool) -> Evidence {
-        let count = odds.len();
-        let added = (0..count).map(|at| f64::from(is_added(at))).collect();
-        let tensor = |values: Vec<f64>| self.tensor(values, [count]);
-        Evidence { log_odds: tensor(odds), added: tensor(added), pairs }
+    fn evidence(&self, judged: Judged) -> Evidence {
+        let Judged { pairs, log_odds, kinds } = judged;
+        let flags = |holds: fn(&Kind) -> bool| -> Tensor<1> {
+            let added = kinds.iter().filter(|kind| !kind.given);
+            let flags: Vec<f64> = added.map(|kind| f64::from(holds(kind))).collect();
+            let count = flags.len();
+            self.tensor(flags, [count])
+        };
+        let (near, walk) = (flags(|kind| kind.near), flags(|kind| kind.walk));
+        let given = CandidatePart::of(&pairs, |at| kinds[at].given);
+        let added = CandidatePart::of(&pairs, |at| !kinds[at].given);
+        let count = pairs.edges();
+        let log_odds = self.tensor(log_odds, [count]);
+        Evidence { pairs, log_odds, given, added, near, walk }
     }
 
     fn tensor<const D: usize>(&self, values: Vec<f64>, shape: [usize; D]) -> Tensor<D> {
@@ -196,7 +227,7 @@ impl EvidenceModel {
     }
 
     fn keep(&mut self, fitted: &Fitted) {
-        let Fitted { space, views, maps } = fitted;
+        let Fitted { space, views, maps, compatibility } = fitted;
         let (width, rank) = (space.scale.len(), space.rank);
         let mut all = vec![0.0; self.maps.dims().iter().product()];
         let part = all.len() / views.len();
@@ -213,6 +244,8 @@ impl EvidenceModel {
         self.basis = constant(self.tensor(space.basis.clone(), [width, rank]));
         self.maps = constant(self.tensor(all, dims));
         self.pairs = constant(self.tensor(pairs, [2, INPUTS + 1]));
+        let shape = [compatibility.classes; 2];
+        self.compatibility = constant(self.tensor(compatibility.values.clone(), shape));
     }
 
     fn fitted(&self) -> Result<Fitted> {
@@ -243,195 +276,13 @@ impl EvidenceModel {
             basis: values(self.basis.val())?,
             rank,
         };
-        Ok(Fitted { space, views: [view(0), view(1), view(2)], maps: [map(0), map(1)] })
+        let compatibility = Compatibility { classes, values: values(self.compatibility.val())? };
+        let views = [view(0), view(1), view(2)];
+        Ok(Fitted { space, views, maps: [map(0), map(1)], compatibility })
     }
 }
 
 /// A number that training leaves alone.
 fn constant<const D: usize>(tensor: Tensor<D>) -> Param<Tensor<D>> {
     Param::from_tensor(tensor).set_require_grad(false)
-}
-
-impl Scene {
-    fn new(space: &Space, input: &GraphInput, config: &EvidenceConfig) -> Result<Self> {
-        let (embedded, rank) = (space.embed(input.features)?, space.rank);
-        let (near, weights) = neighbours(&embedded, rank, config.neighbours, input.batch)?;
-        let by_features = propagated(&near, &weights, 1.0, &embedded, rank, config.hops);
-        let given = input.graph.map(Adjacency::topology);
-        let given = given.filter(|given| given.edges() > 0);
-        let given = given.map(|given| given.with_self_loops(SelfLoops::Drop));
-        Ok(Self { space: embedded, rank, near, by_features, given })
-    }
-
-    fn compared<'a>(
-        &'a self,
-        probabilities: &'a [f64],
-        second: Option<&'a [f64]>,
-        classes: usize,
-    ) -> Compared<'a> {
-        Compared { probabilities, second, classes, space: &self.space, rank: self.rank }
-    }
-
-    /// Features propagated over weighted edges.
-    fn over(&self, given: &Csr, weights: &[f64], config: &EvidenceConfig) -> Vec<f64> {
-        propagated(given, weights, config.self_weight, &self.space, self.rank, config.hops)
-    }
-}
-
-fn probabilities(log_odds: &[f64]) -> Vec<f64> {
-    log_odds.iter().map(|&z| sigmoid(z)).collect()
-}
-
-/// Nearest nodes by the mean of two cosines, in the space and in its leading directions; each pair in both
-/// directions, with that mean as its weight.
-fn neighbours(space: &[f64], rank: usize, k: usize, batch: &Batch) -> Result<(Csr, Vec<f64>)> {
-    let coarse = COARSE.min(rank);
-    let width = rank + coarse;
-    let mut joined = Vec::with_capacity(space.len() / rank * width);
-    for row in space.chunks_exact(rank) {
-        let start = joined.len();
-        joined.extend_from_slice(row);
-        normalise(&mut joined[start..]);
-        joined.extend_from_slice(&row[..coarse]);
-        normalise(&mut joined[start + rank..]);
-    }
-    let points: Vec<f32> = joined.iter().map(|&v| v as f32).collect();
-    let found = knn::nearest(&points, width, k, Metric::Cosine, false, batch)?.to_csr();
-    let near = found.union(&found.transposed())?;
-    let row = |node: u32| &joined[node as usize * width..(node as usize + 1) * width];
-    let similarity = |(i, j): (u32, u32)| {
-        let dot: f64 = row(i).iter().zip(row(j)).map(|(a, b)| a * b).sum();
-        (0.5 * dot).max(LEAST_SIMILARITY)
-    };
-    let weights = near.iter().map(similarity).collect();
-    Ok((near, weights))
-}
-
-/// `S^hops x` with `S = D^-1/2 (A + s I) D^-1/2`.
-fn propagated(
-    graph: &Csr,
-    weights: &[f64],
-    self_weight: f64,
-    x: &[f64],
-    width: usize,
-    hops: usize,
-) -> Vec<f64> {
-    let degree = |row: usize| self_weight + weights[graph.range(row)].iter().sum::<f64>();
-    let roots: Vec<f64> = (0..graph.rows()).map(|row| degree(row).sqrt().recip()).collect();
-    let scaled = |mut x: Vec<f64>| {
-        for (row, root) in x.chunks_exact_mut(width).zip(&roots) {
-            row.iter_mut().for_each(|v| *v *= root);
-        }
-        x
-    };
-    (0..hops).fold(x.to_vec(), |x, _| {
-        let x = scaled(x);
-        scaled(spmm::forward_onto(graph, weights, &x, width, &x, [1.0, self_weight]))
-    })
-}
-
-/// What the fits of views and pairs share.
-struct Fitting<'a> {
-    scene: &'a Scene,
-    folded: &'a Folded,
-    classes: usize,
-    key: Key,
-}
-
-impl Fitting<'_> {
-    fn view(&self, h: &[f64]) -> View {
-        View::fit(h, self.scene.rank, self.folded, self.classes)
-    }
-
-    /// What a view says of all nodes; of training nodes by the map that has not seen their labels.
-    fn held_out(&self, (view, h): (&View, &[f64]), by_fold: &[Vec<f64>]) -> Vec<f64> {
-        let (mut q, classes) = (view.mean(h), self.classes);
-        for (&node, &fold) in self.folded.nodes.iter().zip(&self.folded.folds) {
-            let range = node as usize * classes..(node as usize + 1) * classes;
-            q[range.clone()].copy_from_slice(&by_fold[fold][range]);
-        }
-        q
-    }
-
-    /// Evidence for some candidates from one or two views with their inputs. Where a label is missing, the
-    /// first view stands in for it.
-    fn pair_map(
-        &self,
-        candidates: &Csr,
-        first: (&View, &[f64]),
-        second: Option<(&View, &[f64])>,
-        config: &EvidenceConfig,
-    ) -> PairMap {
-        let (folded, classes) = (self.folded, self.classes);
-        let folds = |(view, h): (&View, &[f64])| -> Vec<Vec<f64>> {
-            (0..view.folds).map(|fold| view.of_fold(h, fold)).collect()
-        };
-        let by_fold = folds(first);
-        let q = self.held_out(first, &by_fold);
-        let r = second.map(|second| self.held_out(second, &folds(second)));
-        let mut at = vec![usize::MAX; q.len() / classes];
-        for (place, &node) in folded.nodes.iter().enumerate() {
-            at[node as usize] = place;
-        }
-        let compared = self.scene.compared(&q, r.as_deref(), classes);
-        let mut examples = self.labelled_pairs(compared);
-        let mut known: Vec<Example> = Vec::new();
-        let mut sure: Vec<Example> = Vec::new();
-        for &node in &folded.nodes {
-            let place = at[node as usize];
-            let (class, fold) = (folded.classes[place], folded.folds[place]);
-            for &other in candidates.row(node as usize) {
-                let example = |target: f64| {
-                    let inputs = compared.inputs(node, other);
-                    Example { inputs, target, weight: 1.0, candidate: true }
-                };
-                if let Some(&theirs) = folded.classes.get(at[other as usize]) {
-                    known.push(example(f64::from(theirs == class)));
-                    continue;
-                }
-                let start = other as usize * classes;
-                let theirs = &by_fold[fold][start..start + classes];
-                if theirs.iter().any(|&p| p > config.confidence) {
-                    sure.push(example(theirs[class as usize]));
-                }
-            }
-        }
-        for mut group in [known, sure] {
-            let stride = group.len().div_ceil(MOST_PAIRS).max(1);
-            let total = group.len() as f64;
-            group = group.into_iter().step_by(stride).collect();
-            let weight = (total / ENOUGH).min(1.0) / group.len().max(1) as f64;
-            group.iter_mut().for_each(|example| example.weight = weight);
-            examples.append(&mut group);
-        }
-        PairMap::fit(&examples)
-    }
-
-    /// Pairs of labelled nodes, all or a sample; those of one class weigh as much as the others.
-    fn labelled_pairs(&self, compared: Compared) -> Vec<Example> {
-        let Folded { nodes, classes, .. } = self.folded;
-        let count = nodes.len();
-        let all = count * count;
-        let pair = |n: usize| match all <= MOST_PAIRS {
-            true => (n / count, n % count),
-            false => {
-                let n = n as u64;
-                (self.key.below(2 * n, count), self.key.below(2 * n + 1, count))
-            }
-        };
-        let pairs = (0..all.min(MOST_PAIRS)).map(pair).filter(|(a, b)| a != b);
-        let example = |(a, b): (usize, usize)| Example {
-            inputs: compared.inputs(nodes[a], nodes[b]),
-            target: f64::from(classes[a] == classes[b]),
-            weight: 1.0,
-            candidate: false,
-        };
-        let mut examples: Vec<Example> = pairs.map(example).collect();
-        let same: f64 = examples.iter().map(|example| example.target).sum();
-        let others = examples.len() as f64 - same;
-        for example in &mut examples {
-            example.weight = 0.5 / if example.target > 0.5 { same } else { others };
-        }
-        examples
-    }
 }

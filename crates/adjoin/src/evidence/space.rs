@@ -124,6 +124,12 @@ impl Space {
         }
     }
 
+    /// Which words occur in the features of every node.
+    pub(super) fn occurrences(&self, features: &Features) -> Result<Csr> {
+        let Rows { topology, values } = Rows::of(features)?;
+        Ok(topology.filter(|entry, _, _| values[entry] > 0.0))
+    }
+
     /// `E`, `[nodes, rank]`.
     pub(super) fn embed(&self, features: &Features) -> Result<Vec<f64>> {
         let mut rows = match features {

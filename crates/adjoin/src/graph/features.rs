@@ -165,6 +165,20 @@ impl Features {
         }
     }
 
+    /// Whether two matrices hold the same values, to the bit.
+    pub(crate) fn same_values(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Dense(a), Self::Dense(b)) => {
+                a.dims() == b.dims() && a.to_data().as_bytes() == b.to_data().as_bytes()
+            }
+            (Self::Sparse(a), Self::Sparse(b)) => {
+                a.topology == b.topology
+                    && a.values.to_data().as_bytes() == b.values.to_data().as_bytes()
+            }
+            _ => false,
+        }
+    }
+
     /// Refuses NaN and infinity, naming the place.
     ///
     /// # Errors

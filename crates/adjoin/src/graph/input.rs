@@ -2,10 +2,10 @@
 
 use super::{Adjacency, Features, LowRank};
 use crate::{
-    Error, Result,
+    Error, Result, ops,
     topology::{Batch, Candidates, Csr},
 };
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, TensorData};
 
 /// Where training stands, for settings that change with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +86,51 @@ pub struct Evidence {
     pub pairs: Csr,
     /// `ln(p / (1 - p))` of each, `[pairs]`.
     pub log_odds: Tensor<1>,
-    /// 1 where a pair is no given edge, else 0, `[pairs]`.
-    pub added: Tensor<1>,
+    /// Those of them that are given edges.
+    pub given: CandidatePart,
+    /// The others.
+    pub added: CandidatePart,
+    /// 1 for added candidates that are feature neighbours, else 0, `[added]`.
+    pub near: Tensor<1>,
+    /// 1 for added candidates that walks over good edges visit, else 0, `[added]`.
+    pub walk: Tensor<1>,
+}
+
+impl Evidence {
+    /// The same with one probability for all given edges, and one for all added candidates: their means.
+    ///
+    /// # Errors
+    /// If the log-odds are of an element type the kernels do not serve.
+    pub(crate) fn evened(self) -> Result<Self> {
+        let mut odds = ops::to_f64("log-odds", &self.log_odds)?;
+        for part in [&self.given, &self.added] {
+            let of = |&at: &u32| 1.0 / (1.0 + (-odds[at as usize]).exp());
+            let mean = part.entries.iter().map(of).sum::<f64>() / part.entries.len().max(1) as f64;
+            let mean = mean.clamp(1e-6, 1.0 - 1e-6);
+            part.entries.iter().for_each(|&at| odds[at as usize] = (mean / (1.0 - mean)).ln());
+        }
+        let like = (&self.log_odds.device(), self.log_odds.dtype());
+        let data = TensorData::new(odds, self.log_odds.dims()).convert_dtype(like.1);
+        Ok(Self { log_odds: Tensor::from_data(data, like), ..self })
+    }
+}
+
+/// Some of the candidates.
+#[derive(Clone, Debug)]
+pub struct CandidatePart {
+    /// The pairs.
+    pub pairs: Csr,
+    /// Where each of them is among all candidates.
+    pub entries: Vec<u32>,
+}
+
+impl CandidatePart {
+    /// The candidates for which `keep(entry)` holds.
+    pub(crate) fn of(pairs: &Csr, keep: impl Fn(usize) -> bool) -> Self {
+        let entries = (0..pairs.edges()).filter(|&entry| keep(entry)).map(|entry| entry as u32);
+        let entries = entries.collect();
+        Self { pairs: pairs.filter(|entry, _, _| keep(entry)), entries }
+    }
 }
 
 impl<'a> GraphInput<'a> {

@@ -10,7 +10,7 @@ mod pagerank;
 
 pub use adjacency::Adjacency;
 pub use features::{Features, SparseFeatures};
-pub use input::{Evidence, GraphInput, Labels, Prepared, Progress};
+pub use input::{CandidatePart, Evidence, GraphInput, Labels, Prepared, Progress};
 pub use knn::{KnnConfig, KnnWeights};
 pub use low_rank::LowRank;
 pub use pagerank::PageRankConfig;

@@ -189,11 +189,11 @@ impl Dgm {
         let entries = offered.largest(&perturbed(&offered, &log_scores, noise)?, k);
         let pairs = offered.keep(&entries);
         let log_scores = ops::take(&log_scores, entries, 0.0)?;
+        let device = (&latent.device(), latent.dtype());
         Ok(LearnedGraph {
-            adjacency: Adjacency::unweighted(pairs.clone(), (&latent.device(), latent.dtype())),
-            degrees: None,
             latent: Some(latent.clone()),
-            scores: Some(EdgeScores { pairs, log_scores }),
+            scores: Some(EdgeScores { pairs: pairs.clone(), log_scores }),
+            ..LearnedGraph::plain(Adjacency::unweighted(pairs, device))
         })
     }
 }

@@ -225,11 +225,10 @@ impl GraphLearner for NeuralSparse {
         let weights = self.relaxed(edges, &keys, temperature)?;
         let kept = edges.largest(&ops::to_f64("scores of edges", &keys)?, self.config.k);
         let total = ops::broadcast_rows(edges, &ops::segment_logsumexp(edges, &scores)?)?;
+        let adjacency = Adjacency::new(edges.keep(&kept), ops::take(&weights, kept, 0.0)?)?;
         Ok(LearnedGraph {
-            adjacency: Adjacency::new(edges.keep(&kept), ops::take(&weights, kept, 0.0)?)?,
-            degrees: None,
-            latent: None,
             scores: Some(EdgeScores { pairs: edges.clone(), log_scores: scores - total }),
+            ..LearnedGraph::plain(adjacency)
         })
     }
 }

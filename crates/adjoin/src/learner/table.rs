@@ -288,6 +288,21 @@ impl GraphLearner for AnyLearner {
         self.inner().drive(input, network, pass, draws)
     }
 
+    fn rests(&self, at: Progress) -> bool {
+        self.inner().rests(at)
+    }
+
+    fn drive_on(
+        &self,
+        graph: &LearnedGraph,
+        input: &GraphInput,
+        network: &dyn Network,
+        pass: Pass,
+        draws: usize,
+    ) -> Result<Outcome> {
+        self.inner().drive_on(graph, input, network, pass, draws)
+    }
+
     fn evaluation_draws(&self) -> usize {
         self.inner().evaluation_draws()
     }

@@ -18,6 +18,8 @@ pub struct LearnedGraph {
     pub adjacency: Adjacency,
     /// Learned neighbourhood sizes `k`, `[nodes]`.
     pub degrees: Option<Tensor<1>>,
+    /// How many of these are given neighbours, `[nodes]`, of learners that tell them from added ones.
+    pub kept: Option<Tensor<1>>,
     /// Latent features `x^`, `[nodes, width]`.
     pub latent: Option<Tensor<2>>,
     /// Scores of the candidates that were ranked.
@@ -27,7 +29,7 @@ pub struct LearnedGraph {
 impl LearnedGraph {
     /// A graph about which nothing more is known.
     pub fn plain(adjacency: Adjacency) -> Self {
-        Self { adjacency, degrees: None, latent: None, scores: None }
+        Self { adjacency, degrees: None, kept: None, latent: None, scores: None }
     }
 }
 
@@ -165,6 +167,27 @@ pub trait GraphLearner {
     ) -> Result<Outcome> {
         let graphs = self.sample(input, pass.child(1), draws.max(1))?;
         run_draws(graphs, input, network, &pass, false)
+    }
+
+    /// Whether its graph stays as it is during an epoch: it gets no step then, and its graph is learned once,
+    /// without noise, and handed to [`drive_on`](Self::drive_on).
+    fn rests(&self, _at: Progress) -> bool {
+        false
+    }
+
+    /// Drives the network for one pass on a graph that was learned before; provided: as it is.
+    ///
+    /// # Errors
+    /// If input, graph and network do not fit.
+    fn drive_on(
+        &self,
+        graph: &LearnedGraph,
+        input: &GraphInput,
+        network: &dyn Network,
+        pass: Pass,
+        draws: usize,
+    ) -> Result<Outcome> {
+        run_draws(vec![graph.clone(); draws.max(1)], input, network, &pass, false)
     }
 
     /// Graphs to draw at evaluation; 0 for the one graph without noise.

@@ -35,7 +35,8 @@ pub struct EdgeFindings {
 pub struct PlantFindings {
     /// AUC of the weights: good edges against bad ones.
     pub auc: Option<f64>,
-    /// Spearman's rank correlation of the learned `k` with the number of good neighbours, over all nodes.
+    /// Spearman's rank correlation of the learned `k` with the number of good neighbours, over all nodes; of
+    /// learners that add neighbours, of the number of given ones that are kept.
     pub k_correlation: Option<f64>,
     /// The same of the soft degree, the sum of the weights of a node's learned edges but its self-loop.
     pub soft_correlation: Option<f64>,
@@ -109,7 +110,8 @@ impl Judge {
         let injected = self.marks.injected.as_deref();
         EdgeFindings {
             planted: planted.map(|(marks, good)| {
-                let k = graph.degrees.as_ref().map(floats);
+                // Of the given neighbours, which are what was planted.
+                let k = graph.kept.as_ref().or(graph.degrees.as_ref()).map(floats);
                 let soft = soft_degrees(topology.pointers(), topology.indices(), &weights);
                 PlantFindings {
                     auc: ranked(marks),

@@ -40,6 +40,9 @@ pub struct NodeModel {
     /// What was worked out for the data; none before it is bound to any.
     #[module(skip)]
     pub prepared: Option<Prepared>,
+    /// The graph of a learner that rests.
+    #[module(skip)]
+    resting: Option<LearnedGraph>,
 }
 
 /// Somebody with class probabilities of nodes.
@@ -99,7 +102,8 @@ impl NodeModel {
         let empty = Prepared::default();
         let learner = config.learner.init(&data.input(&empty), &shape, key.child(1), device)?;
         let confidence = config.teacher.confidence;
-        Ok(Self { learner, backbone, teacher, confidence, joined: true, prepared: None })
+        let joined = true;
+        Ok(Self { learner, backbone, teacher, confidence, joined, prepared: None, resting: None })
     }
 
     /// Graphs and logits of several draws; on the given graph itself until the learner has joined.
@@ -113,9 +117,12 @@ impl NodeModel {
         let empty = Prepared::default();
         let mut input = data.input(self.prepared.as_ref().unwrap_or(&empty));
         input.progress = at;
-        Ok(match self.joined {
-            true => self.learner.drive(&input, &self.backbone, pass, draws)?,
-            false => Unchanged {}.drive(&input, &self.backbone, pass, draws)?,
+        Ok(match (&self.resting, self.joined) {
+            (_, false) => Unchanged {}.drive(&input, &self.backbone, pass, draws)?,
+            (None, true) => self.learner.drive(&input, &self.backbone, pass, draws)?,
+            (Some(graph), true) => {
+                self.learner.drive_on(graph, &input, &self.backbone, pass, draws)?
+            }
         })
     }
 
@@ -151,7 +158,7 @@ impl Model<Node> for NodeModel {
         };
         let probabilities = |teacher: &Teacher| teacher.probabilities(data, self.confidence);
         prepared.probabilities = self.teacher.as_ref().map(probabilities).transpose()?;
-        Ok(Self { prepared: Some(prepared), ..self })
+        Ok(Self { prepared: Some(prepared), resting: None, ..self })
     }
 
     fn fitted(mut self, data: &NodeData, seen: &TrainingLabels, seed: u64) -> Result<Self> {
@@ -196,8 +203,17 @@ impl Model<Node> for NodeModel {
         Ok(self)
     }
 
-    fn begin_epoch(&mut self, _at: Progress, learner_joined: bool) {
+    /// A learner that rests gives its graph once; nothing of it changes until it gets its next step.
+    fn begin_epoch(&mut self, data: &NodeData, at: Progress, learner_joined: bool) -> Result<()> {
         self.joined = learner_joined;
+        if !(learner_joined && self.learner.rests(at)) {
+            self.resting = None;
+        } else if self.resting.is_none() {
+            let empty = Prepared::default();
+            let input = data.input(self.prepared.as_ref().unwrap_or(&empty));
+            self.resting = Some(self.learner.valid().learn(&input, Pass::evaluate())?);
+        }
+        Ok(())
     }
 
     fn loss(&self, data: Training<'_, Node>, pass: Pass, rewards: &mut Baseline) -> Result<Step> {
@@ -232,6 +248,7 @@ impl Model<Node> for NodeModel {
         let Stage { network, learner, .. } = self.learner.stage(at);
         let close = if config.teacher.resume { config.teacher.rate } else { 1.0 };
         let train = &config.train;
+        let learner = learner && !self.learner.rests(at);
         [network.then_some(train.rate * close), learner.then_some(train.learner_rate)]
     }
 

@@ -137,8 +137,9 @@ impl PointModel {
 }
 
 impl Model<Points> for PointModel {
-    fn begin_epoch(&mut self, _at: Progress, learner_joined: bool) {
+    fn begin_epoch(&mut self, _: &usize, _at: Progress, learner_joined: bool) -> Result<()> {
         self.joined = learner_joined;
+        Ok(())
     }
 
     fn loss(&self, data: Training<'_, Points>, pass: Pass, rewards: &mut Baseline) -> Result<Step> {
@@ -215,10 +216,9 @@ mod tests {
         let pairs = Csr::from_edges(2, 2, [(0, 1), (1, 0)], SelfLoops::Drop).unwrap();
         let values = |values: [f32; 2]| Tensor::<1>::from_data(values, &Device::flex());
         let graph = LearnedGraph {
-            adjacency: Adjacency::new(pairs.clone(), values([1.0, 1.0])).unwrap(),
             degrees: Some(values([20.0, 0.5])),
-            latent: None,
-            scores: Some(EdgeScores { pairs, log_scores: values([0.0, 0.0]) }),
+            scores: Some(EdgeScores { pairs: pairs.clone(), log_scores: values([0.0, 0.0]) }),
+            ..LearnedGraph::plain(Adjacency::new(pairs, values([1.0, 1.0])).unwrap())
         };
         assert_eq!(degrees_of(&graph), [2.0, 1.5]);
     }

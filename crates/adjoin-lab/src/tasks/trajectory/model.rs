@@ -108,10 +108,11 @@ impl Forecaster for TrajectoryModel {
 }
 
 impl Model<Trajectory> for TrajectoryModel {
-    fn begin_epoch(&mut self, at: Progress, _learner_joined: bool) {
+    fn begin_epoch(&mut self, _: &(), at: Progress, _learner_joined: bool) -> Result<()> {
         if let Self::Dag(model) = self {
             model.begin_epoch(at.epoch);
         }
+        Ok(())
     }
 
     fn loss(

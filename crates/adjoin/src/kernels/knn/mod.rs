@@ -13,6 +13,7 @@
 
 mod dense;
 mod exact;
+mod sets;
 mod tree;
 
 use super::Real;
@@ -21,6 +22,7 @@ use crate::topology::{Batch, Csr, fits};
 use crate::{Error, Result};
 use exact::Exact;
 use rayon::prelude::*;
+pub use sets::nearest_sets;
 use std::ops::Range;
 
 /// The nearest neighbours of every point, nearest first.
