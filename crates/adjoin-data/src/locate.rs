@@ -45,7 +45,7 @@ impl Found {
 ///
 /// A known name ([`list`](crate::list)) or any other plain word is looked for in every folder of
 /// `locations`, as `NAME/ind.NAME.*`, `GROUP/NAME.npz` (groups `planetoid_plain`, `heterophilous`,
-/// `amazon_coauthor`, `poisoned`, `misleading`), `NAME.npz`, `NAME/nodes.csv` and `NAME.graphml`. Cora is in the program
+/// `amazon_coauthor`, `poisoned`, `misleading`), `NAME.npz`, `NAME/NAME.npz`, `NAME/nodes.csv` and `NAME.graphml`. Cora is in the program
 /// itself if it is nowhere else. What is not found so is taken as a path: a folder with `nodes.csv`
 /// or `ind.*` files, an `.npz` or a `.graphml` file. Write `./cora` for a folder with a known name.
 pub fn load(name_or_path: &str, locations: &Locations) -> Result<NodeDataset> {
@@ -92,6 +92,7 @@ fn candidates(folder: &Path, name: &str, stems: &[&str]) -> Vec<Found> {
         all.push(Found::Npz(folder.join(group).join(&file)));
     }
     all.push(Found::Npz(folder.join(&file)));
+    all.push(Found::Npz(folder.join(name).join(&file)));
     all.push(Found::Csv(folder.join(name)));
     all.push(Found::GraphMl(folder.join(format!("{name}.graphml"))));
     all

@@ -10,7 +10,11 @@ pub use table::{Row, Table, heading, line};
 use crate::{Error, Result, run::Observer};
 
 /// Names of the tables, with what they show.
-pub const TABLES: [(&str, &str); 4] = [
+pub const TABLES: [(&str, &str); 5] = [
+    (
+        "structure",
+        "what learned neighbourhoods are worth: damaged, misleading, missing and clean graphs, with controls",
+    ),
     ("ablation", "Table 1: parts of the generator switched off, GCN on Cora"),
     ("node", "Table 2: learners on four networks, Cora, Citeseer, Pubmed"),
     ("trajectory", "Tables 5 and 6: paths of pedestrians and basketball players"),
@@ -28,6 +32,7 @@ pub fn run(
     done: &mut dyn FnMut(&Row),
 ) -> Result<Table> {
     match table {
+        "structure" => tables::structure::run(options, observer, done),
         "ablation" => tables::ablation::run(options, observer, done),
         "node" => tables::node::run(options, observer, done),
         "trajectory" => tables::trajectory::run(options, observer, done),

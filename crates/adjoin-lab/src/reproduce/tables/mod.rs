@@ -3,6 +3,7 @@
 pub mod ablation;
 pub mod node;
 pub mod points;
+pub mod structure;
 pub mod trajectory;
 
 use super::table::{self, Row};
