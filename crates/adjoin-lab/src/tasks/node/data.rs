@@ -1,6 +1,6 @@
 //! A dataset as tensors.
 
-use super::schema::Schema;
+use super::{scaling::Scaling, schema::Schema};
 use crate::{
     Error, Result,
     task::{Dataset, Purpose, Source},
@@ -29,8 +29,9 @@ impl SplitGraph {
         let Split { train, valid, test, name } = &split;
         let parts = [("training", train), ("validation", valid), ("test", test)];
         if let Some((part, _)) = parts.into_iter().find(|(_, nodes)| nodes.is_empty()) {
-            let what =
-                format!("there are no {part} nodes; --split ratio:0.6/0.2/0.2 makes all parts");
+            let what = format!(
+                "there are no {part} nodes; --split stratified:0.6/0.2/0.2 makes all parts"
+            );
             return Err(Error::Config { place: format!("split {name}"), what });
         }
         Ok(Self { dataset, split })
@@ -70,8 +71,10 @@ fn read(source: &Source) -> Result<NodeDataset> {
         return Err(Error::not_for("--subset", "--task points"));
     }
     let locations = Locations::from_environment(source.data_dir.clone());
-    let dataset = adjoin_data::load(&source.name, &locations)?;
-    Ok(if source.no_graph { dataset.without_edges() } else { dataset })
+    Ok(match source.no_graph {
+        true => adjoin_data::load_nodes(&source.name, &locations)?,
+        false => adjoin_data::load(&source.name, &locations)?,
+    })
 }
 
 impl Dataset for SplitGraph {
@@ -104,8 +107,12 @@ impl Dataset for SplitGraph {
     fn heading(&self) -> String {
         let (dataset, split) = (&self.dataset, &self.split);
         let [train, valid, test] = [&split.train, &split.valid, &split.test].map(Vec::len);
+        let made = match dataset.splits.is_empty() {
+            true => "; made here, the data has none",
+            false => "",
+        };
         format!(
-            "{}: {} nodes, {} edges, {} features, {} classes; split {} ({train} / {valid} / {test})",
+            "{}: {} nodes, {} edges, {} features, {} classes; split {} ({train} / {valid} / {test}{made})",
             dataset.name,
             dataset.nodes(),
             dataset.edges.len(),
@@ -139,16 +146,12 @@ pub struct NodeData {
 }
 
 impl NodeData {
-    /// Puts a dataset on a device; with `normalise`, rows of the features are scaled to sum 1.
+    /// Puts a dataset on a device, its features scaled.
     ///
     /// # Errors
-    /// If features or edges are not what the dataset's own checks promise.
-    pub fn new(dataset: &NodeDataset, normalise: bool, device: &Device) -> Result<Self> {
-        let mut raw = dataset.features.clone();
-        if normalise {
-            raw.row_normalise();
-        }
-        let features = match raw {
+    /// If features or edges are not what the dataset's own checks promise, or the scaling does not fit.
+    pub fn new(dataset: &NodeDataset, scaling: &Scaling, device: &Device) -> Result<Self> {
+        let features = match scaling.apply(dataset)? {
             RawFeatures::Sparse { columns, pointers, indices, values, .. } => {
                 let topology = Csr::new(columns, pointers, indices)?;
                 SparseFeatures::new(topology, &values, device)?.into()

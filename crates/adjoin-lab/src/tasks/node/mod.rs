@@ -11,15 +11,19 @@ mod labels;
 mod links;
 mod loss;
 mod model;
+mod scaling;
 mod schema;
 mod section;
 
-pub use config::{DrawConfig, FeatureConfig, GraphLossConfig, NodeConfig, TeacherConfig};
+pub use config::{
+    DrawConfig, FeatureConfig, GraphLossConfig, Missing, NodeConfig, Scale, TeacherConfig,
+};
 pub use data::{NodeData, SplitGraph};
 pub use distil::DistilledMlp;
 pub use findings::{EdgeFindings, PlantFindings};
 pub use labels::{HeldLabels, NodeMetrics, Scorer, TrainingLabels};
 pub use model::{Classified, NodeModel, Teacher};
+pub use scaling::Scaling;
 pub use schema::Schema;
 
 use crate::{
@@ -99,12 +103,22 @@ impl Task for Node {
         config
     }
 
-    fn fit(_config: &NodeConfig, data: &SplitGraph) -> Result<Schema> {
-        Ok(Schema::of(&data.dataset))
+    fn fit(config: &NodeConfig, data: &SplitGraph) -> Result<Schema> {
+        let scaling = Scaling::fit(&config.features, &data.dataset, &data.split.train)?;
+        Ok(Schema::of(&data.dataset, scaling))
     }
 
-    fn context(config: &NodeConfig, data: &SplitGraph, device: &Device) -> Result<NodeData> {
-        NodeData::new(&data.dataset, config.features.row_normalise, device)
+    fn preparation(schema: &Schema) -> Option<String> {
+        Some(schema.scaling.about())
+    }
+
+    fn context(
+        _config: &NodeConfig,
+        data: &SplitGraph,
+        schema: &Schema,
+        device: &Device,
+    ) -> Result<NodeData> {
+        NodeData::new(&data.dataset, &schema.scaling, device)
     }
 
     fn training(
