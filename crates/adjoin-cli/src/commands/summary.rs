@@ -2,7 +2,7 @@
 
 use crate::table::{number, p_value, spread, table};
 use adjoin_lab::{
-    run::{Details, RunRecord, plain_of},
+    run::{Details, RunRecord, plain_of, warnings},
     stats::Paired,
     task::{Column, Degree, Measure, Metrics, Task},
 };
@@ -44,7 +44,7 @@ pub fn text<T: Task>(records: &[RunRecord<T>], report: &Path) -> String {
     if records.iter().any(|record| record.degrees().len() > 1) {
         out += &format!("\n{}", degrees(records));
     }
-    for warning in records.iter().flat_map(RunRecord::warnings) {
+    for warning in warnings(records) {
         out += &format!("\nwarning: {warning}\n");
     }
     out + &format!("\nreport: {}\n", report.display())

@@ -261,9 +261,28 @@ pub fn json<T: Task>(records: &[RunRecord<T>], outs: &[String]) -> Value {
         "created": clock::now_utc(),
         "task": T::NAME,
         "runs": records.iter().zip(outs).map(run).collect::<Vec<_>>(),
-        "warnings": records.iter().flat_map(RunRecord::warnings).collect::<Vec<_>>(),
+        "warnings": warnings(records),
         "differences": records.iter().filter_map(difference).collect::<Vec<_>>(),
     })
+}
+
+/// What a reader of several runs must know: of each, and where validation and test disagree on which is better.
+pub fn warnings<T: Task>(records: &[RunRecord<T>]) -> Vec<String> {
+    let mut all: Vec<String> = records.iter().flat_map(RunRecord::warnings).collect();
+    let Some(plain) = plain_of(records) else { return all };
+    for record in records {
+        let gain = |of: &dyn Fn(&RunRecord<T>) -> Option<Summary>| {
+            Some(of(record)?.mean - of(plain)?.mean)
+        };
+        let gains = gain(&|run| run.valid(0)).zip(gain(&|run| run.test(0)));
+        if gains.is_some_and(|(valid, test)| valid * test < 0.0) {
+            all.push(format!(
+                "{}: validation and test disagree on whether it is better than {}",
+                record.learner, plain.learner
+            ));
+        }
+    }
+    all
 }
 
 /// The run that others are compared with: the plain learner, else the first.

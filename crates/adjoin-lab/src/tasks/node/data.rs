@@ -10,6 +10,9 @@ use adjoin_data::{Features as RawFeatures, Locations, NodeDataset, Split, SplitS
 use burn::tensor::{Device, Tensor, TensorData};
 use std::path::Path;
 
+/// More classes are unusual.
+const MOST_CLASSES: usize = 50;
+
 /// A graph and a split of its nodes.
 #[derive(Clone, Debug)]
 pub struct SplitGraph {
@@ -35,6 +38,28 @@ impl SplitGraph {
             return Err(Error::Config { place: format!("split {name}"), what });
         }
         Ok(Self { dataset, split })
+    }
+
+    /// Share of the test nodes that are of the most frequent class of the training nodes.
+    pub(super) fn majority(&self) -> f64 {
+        let Split { train, test, .. } = &self.split;
+        let mut counts = vec![0usize; self.dataset.classes()];
+        let classes = |nodes: &'_ [u32]| -> Vec<u32> {
+            nodes.iter().filter_map(|node| self.dataset.label(*node)).collect()
+        };
+        classes(train).iter().for_each(|class| counts[*class as usize] += 1);
+        // Of equally frequent ones the first.
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let class = counts.iter().position(|count| *count == most).unwrap_or(0) as u32;
+        let hits = classes(test).into_iter().filter(|found| *found == class).count();
+        hits as f64 / test.len().max(1) as f64
+    }
+
+    /// Whether the classes look like numbers to be predicted rather than classes.
+    fn looks_like_regression(&self) -> bool {
+        let names = &self.dataset.class_names;
+        let fraction = |name: &String| name.contains('.') && name.parse::<f64>().is_ok();
+        names.len() > MOST_CLASSES || names.iter().any(fraction)
     }
 
     /// Other data for a model, whose classes and features are matched by name. What has labels is all there
@@ -111,8 +136,14 @@ impl Dataset for SplitGraph {
             true => "; made here, the data has none",
             false => "",
         };
+        let doubt = match self.looks_like_regression() {
+            true => {
+                "\nwarning: are the labels numbers to be predicted? They are taken as classes here"
+            }
+            false => "",
+        };
         format!(
-            "{}: {} nodes, {} edges, {} features, {} classes; split {} ({train} / {valid} / {test}{made})",
+            "{}: {} nodes, {} edges, {} features, {} classes; split {} ({train} / {valid} / {test}{made}){doubt}",
             dataset.name,
             dataset.nodes(),
             dataset.edges.len(),

@@ -29,7 +29,7 @@ pub use schema::Schema;
 use crate::{
     Error, Result, export,
     graph::GraphRecord,
-    task::{Named, Part, Predictions, Purpose, Source, Task},
+    task::{Named, Part, Predictions, Purpose, Reference, Source, Task},
 };
 use adjoin::{
     CandidateRule, Metric,
@@ -164,6 +164,13 @@ impl Task for Node {
     fn as_teacher(config: &NodeConfig) -> Option<NodeConfig> {
         let plain = config.learner.keeps_given_edges() && !config.wants_teacher();
         plain.then(|| config.without_learner_settings())
+    }
+
+    /// The most frequent class of the training nodes, for every node.
+    fn references(_: &NodeConfig, data: &SplitGraph, _: u64) -> Vec<Reference<Self>> {
+        let accuracy = data.majority();
+        let test = NodeMetrics { accuracy, loss: f64::NAN, edges: None };
+        vec![Reference { name: "majority class".into(), test }]
     }
 
     fn exhibit(
