@@ -84,8 +84,18 @@ pub trait Task: Sized + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// What a model takes from its training data.
     fn fit(config: &Self::Config, data: &Self::Data) -> Result<Self::Fitted>;
 
-    /// The data as models see it.
-    fn context(config: &Self::Config, data: &Self::Data, device: &Device) -> Result<Self::Context>;
+    /// What is done to the data before a model sees it, in one line; none where nothing is.
+    fn preparation(_fitted: &Self::Fitted) -> Option<String> {
+        None
+    }
+
+    /// The data as models see it, with what was taken from the training data.
+    fn context(
+        config: &Self::Config,
+        data: &Self::Data,
+        fitted: &Self::Fitted,
+        device: &Device,
+    ) -> Result<Self::Context>;
 
     /// The training part.
     ///

@@ -30,9 +30,9 @@ pub struct DataArgs {
     #[arg(long, value_name = "NAME|PATH")]
     dataset: Option<String>,
     /// Which nodes train, validate and test: public, fixed:3, random:7, develop:0 (no test node of the
-    /// published split), ratio:0.6/0.2/0.2, ... [default: the one that comes with the data]; of your own
-    /// trajectories time or scene (parts of every recording, or whole ones), and how many steps are seen and
-    /// predicted: scene:8/12
+    /// published split), stratified:0.6/0.2/0.2, ... [default: the one that comes with the data, else
+    /// stratified:0.6/0.2/0.2]; of your own trajectories time or scene (parts of every recording, or whole
+    /// ones), and how many steps are seen and predicted: scene:8/12
     #[arg(long, value_name = "SPEC")]
     split: Option<String>,
     /// Leave the edges of the graph out: everything is learned from features

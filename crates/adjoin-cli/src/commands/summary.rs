@@ -2,7 +2,7 @@
 
 use crate::table::{number, p_value, spread, table};
 use adjoin_lab::{
-    run::{Details, RunRecord, plain_of},
+    run::{Details, RunRecord, plain_of, warnings},
     stats::Paired,
     task::{Column, Degree, Measure, Metrics, Task},
 };
@@ -44,6 +44,9 @@ pub fn text<T: Task>(records: &[RunRecord<T>], report: &Path) -> String {
     if records.iter().any(|record| record.degrees().len() > 1) {
         out += &format!("\n{}", degrees(records));
     }
+    for warning in warnings(records) {
+        out += &format!("\nwarning: {warning}\n");
+    }
     out + &format!("\nreport: {}\n", report.display())
 }
 
@@ -51,22 +54,28 @@ fn results<T: Task>(records: &[RunRecord<T>]) -> String {
     let columns = shown::<T>();
     let mut rows = vec![vec!["learner".to_string(), "validation".into()]];
     rows[0].extend(columns.iter().map(|(_, column)| column.title.to_string()));
-    rows[0].push("ms/step".into());
+    rows[0].extend(["ms/step", "steps", "seconds"].map(String::from));
     for record in records {
         let mut row = vec![record.learner.clone()];
         row.push(spread(T::Metrics::COLUMNS[0].measure, record.valid(0)));
         row.extend(columns.iter().map(|(at, column)| spread(column.measure, record.test(*at))));
-        row.push(format!("{:.1}", record.ms_per_step));
+        let [steps, seconds] = record.budget();
+        row.extend([
+            format!("{:.1}", record.ms_per_step),
+            format!("{steps:.0}"),
+            format!("{seconds:.1}"),
+        ]);
         rows.push(row);
     }
     for reference in records.first().into_iter().flat_map(|record| &record.references) {
         let values = reference.test.values();
         let mut row = vec![format!("({})", reference.name), "-".into()];
         row.extend(columns.iter().map(|(at, column)| number(column.measure, values[*at])));
-        row.push("-".into());
+        row.extend(["-", "-", "-"].map(String::from));
         rows.push(row);
     }
     table(&rows)
+        + "steps and seconds of a seed: teacher and all graphs that validation chose among included\n"
 }
 
 /// Learned graphs against what is known of the edges; empty when nothing is.

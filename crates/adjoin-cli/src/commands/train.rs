@@ -37,7 +37,7 @@ Examples:
       GCN on Cora, with and without a learned graph
   adjoin train --dataset citeseer --backbone gat --learner none,dropedge,dgg --seeds 10
       compare three learners over ten seeds; differences are paired by seed
-  adjoin train --dataset ./my-graph --split ratio:0.6/0.2/0.2
+  adjoin train --dataset ./my-graph --split stratified:0.6/0.2/0.2
       your own folder with nodes.csv (id, label, features...) and edges.csv (source, target)
   adjoin train --dataset pubmed --recipe pubmed-gcnii,pubmed-gcnii-dgg
       whole configurations by name; `adjoin list recipes` has them all
@@ -109,6 +109,10 @@ impl Train {
         if show != Show::Nothing {
             let plan = folder.plan();
             eprintln!("{}", data.heading());
+            match preparations(&folder, &data) {
+                Ok(lines) => lines.iter().for_each(|line| eprintln!("{line}")),
+                Err(error) => return Err(stopped(folder, error)),
+            }
             let (learners, seeds) = (plan.learners.join(", "), plan.seeds.len());
             eprintln!("learners {learners}, {seeds} seeds, into {}", folder.work().display());
         }
@@ -154,6 +158,20 @@ impl Train {
         let configs = configs.into_iter().map(|(_, layers)| layers).collect();
         Ok((RunFolder::create(&target, self.overwrite, plan, configs)?, data))
     }
+}
+
+/// What is done to the data before a model sees it: one line if all learners have the same.
+fn preparations<T: Task>(
+    folder: &RunFolder<T>,
+    data: &T::Data,
+) -> Result<Vec<String>, adjoin_lab::Error> {
+    let fit = |layers: &Layers<T::Config>| Ok(T::preparation(&T::fit(&layers.config, data)?));
+    let lines = folder.configs().iter().map(fit).collect::<Result<Vec<Option<String>>, Error>>()?;
+    if let Some(first) = lines.first().filter(|first| lines.iter().all(|line| line == *first)) {
+        return Ok(first.iter().cloned().collect());
+    }
+    let named = folder.plan().learners.iter().zip(lines);
+    Ok(named.filter_map(|(name, line)| Some(format!("{name}: {}", line?))).collect())
 }
 
 fn resume<T: Task>(path: &Path, overwrite: bool) -> Result<(RunFolder<T>, T::Data), Failure> {

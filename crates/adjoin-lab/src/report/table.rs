@@ -291,17 +291,18 @@ fn code(text: &str, what: &str, name: &str) -> String {
 fn seed_table<T: Task>(run: &Run<T>) -> String {
     let unit = run.measure.unit;
     let mut out = format!(
-        r#"<h3>Seeds</h3><div class="scroll" tabindex="0" role="region" aria-label="Result of each seed"><table class="plain"><thead><tr><th scope="col" class="r">Seed</th><th scope="col" class="r">Validation, {unit}</th><th scope="col" class="r">Test, {unit}</th><th scope="col" class="r">Best epoch</th><th scope="col" class="r">Epochs</th><th scope="col" class="r">Seconds</th></tr></thead><tbody>"#,
+        r#"<h3>Seeds</h3><div class="scroll" tabindex="0" role="region" aria-label="Result of each seed"><table class="plain"><thead><tr><th scope="col" class="r">Seed</th><th scope="col" class="r">Validation, {unit}</th><th scope="col" class="r">Test, {unit}</th><th scope="col" class="r">Best epoch</th><th scope="col" class="r">Epochs</th><th scope="col" class="r">Steps in all</th><th scope="col" class="r">Seconds</th></tr></thead><tbody>"#,
     );
     for s in &run.record.seeds {
         let _ = write!(
             out,
-            r#"<tr><th scope="row" class="r num">{}</th><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{:.1}</td></tr>"#,
+            r#"<tr><th scope="row" class="r num">{}</th><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{:.1}</td></tr>"#,
             s.seed,
             run.measure.number(s.valid.value()),
             run.measure.number(s.test.value()),
             s.best_epoch,
             s.epochs,
+            s.steps,
             s.seconds
         );
     }

@@ -15,6 +15,8 @@ pub use folder::{REPORT, RunFolder, record, records, task};
 pub use observer::{Observer, SeedDone, Stage, Tick, Unobserved};
 pub use plan::{Configured, Plan, Request, recipe_layers};
 pub(crate) use plan::{refuse_unused, with_settings};
-pub use record::{Alternative, Choice, Details, RunRecord, SeedRecord, details, json, plain_of};
+pub use record::{
+    Alternative, Choice, Details, RunRecord, SeedRecord, details, json, plain_of, warnings,
+};
 pub use target::default_target;
 pub use trained::Trained;

@@ -41,6 +41,9 @@ pub struct RunRecord<T: Task> {
     pub config_toml: String,
     /// Where each value of the configuration came from; what is absent is built in.
     pub origins: Origins,
+    /// What was done to the data before a model saw it, where anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preparation: Option<String>,
     /// What each seed gave.
     pub seeds: Vec<SeedRecord<T>>,
     /// Predictions that need no training, on the same test data.
@@ -72,7 +75,13 @@ pub struct SeedRecord<T: Task> {
     pub best_epoch: usize,
     /// Epochs trained before stopping.
     pub epochs: usize,
-    /// Wall-clock time of the seed.
+    /// Training steps in all: those of a teacher, and of every graph that validation chose among, are in it.
+    #[serde(default)]
+    pub steps: u64,
+    /// Whether the last epoch came before the patience ended, so that more epochs could have found a better one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut_short: bool,
+    /// Wall-clock time of the seed, teacher and all graphs included.
     pub seconds: f64,
     /// What validation chose among, where it had a choice of graphs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,6 +146,29 @@ impl<T: Task> RunRecord<T> {
             Some((of(seed), of(same(seed.seed)?)))
         };
         paired(&self.seeds.iter().filter_map(pair).collect::<Vec<_>>())
+    }
+
+    /// Training steps of a seed, and its seconds, on average.
+    pub fn budget(&self) -> [f64; 2] {
+        let mean = |of: fn(&SeedRecord<T>) -> f64| {
+            self.seeds.iter().map(of).sum::<f64>() / self.seeds.len().max(1) as f64
+        };
+        [mean(|seed| seed.steps as f64), mean(|seed| seed.seconds)]
+    }
+
+    /// What a reader of the numbers must know.
+    pub fn warnings(&self) -> Vec<String> {
+        let cut = self.seeds.iter().filter(|seed| seed.cut_short).count();
+        let mut all = Vec::new();
+        if cut > 0 {
+            all.push(format!(
+                "{}: training was cut short in {cut} of {} seeds, whose best epoch is within the patience of the \
+                 last: raise train.epochs",
+                self.learner,
+                self.seeds.len()
+            ));
+        }
+        all
     }
 
     /// Neighbours in every layer at the best epoch, averaged over the seeds; empty where none are learned.
@@ -229,8 +261,28 @@ pub fn json<T: Task>(records: &[RunRecord<T>], outs: &[String]) -> Value {
         "created": clock::now_utc(),
         "task": T::NAME,
         "runs": records.iter().zip(outs).map(run).collect::<Vec<_>>(),
+        "warnings": warnings(records),
         "differences": records.iter().filter_map(difference).collect::<Vec<_>>(),
     })
+}
+
+/// What a reader of several runs must know: of each, and where validation and test disagree on which is better.
+pub fn warnings<T: Task>(records: &[RunRecord<T>]) -> Vec<String> {
+    let mut all: Vec<String> = records.iter().flat_map(RunRecord::warnings).collect();
+    let Some(plain) = plain_of(records) else { return all };
+    for record in records {
+        let gain = |of: &dyn Fn(&RunRecord<T>) -> Option<Summary>| {
+            Some(of(record)?.mean - of(plain)?.mean)
+        };
+        let gains = gain(&|run| run.valid(0)).zip(gain(&|run| run.test(0)));
+        if gains.is_some_and(|(valid, test)| valid * test < 0.0) {
+            all.push(format!(
+                "{}: validation and test disagree on whether it is better than {}",
+                record.learner, plain.learner
+            ));
+        }
+    }
+    all
 }
 
 /// The run that others are compared with: the plain learner, else the first.

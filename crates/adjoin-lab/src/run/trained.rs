@@ -44,7 +44,7 @@ impl<T: Task> Trained<T> {
                 T::load_other(&source, &record.fitted, purpose)?
             }
         };
-        let context = T::context(&config, &data, &Device::flex())?;
+        let context = T::context(&config, &data, &record.fitted, &Device::flex())?;
         Ok(Self { folder: folder.into(), config, record, data, context })
     }
 

@@ -32,7 +32,8 @@ pub fn step_milliseconds<T: Task>(
     budget: Duration,
 ) -> Result<f64> {
     let device = Device::flex();
-    let (fitted, context) = (T::fit(config, data)?, T::context(config, data, &device)?);
+    let fitted = T::fit(config, data)?;
+    let context = T::context(config, data, &fitted, &device)?;
     let training = T::training(config, data, &device)?;
     let validation = Validation::of(config, data)?;
     let visible = Visible {

@@ -137,6 +137,13 @@ impl<'a, T: Task> Trainer<'a, T> {
         self.epoch >= train.epochs || (train.patience > 0 && waited >= patience)
     }
 
+    /// Whether the epochs ended before the patience did.
+    pub fn was_cut_short(&self) -> bool {
+        let train = self.config.train();
+        let waited = self.epoch - self.best.as_ref().map_or(0, |best| best.epoch);
+        self.epoch >= train.epochs && waited < train.patience
+    }
+
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.seed

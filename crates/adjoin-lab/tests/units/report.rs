@@ -35,6 +35,8 @@ fn seed(seed: u64, accuracy: f64, curve: &[(f64, f64)]) -> SeedRecord<Node> {
         test: metrics(accuracy),
         best_epoch: 1,
         epochs: curve.len(),
+        steps: curve.len() as u64,
+        cut_short: false,
         seconds: 1.5,
         choice: None,
         curve: curve.iter().enumerate().map(epoch).collect(),
@@ -60,11 +62,17 @@ fn run(learner: &str, tests: &[f64]) -> RunRecord<Node> {
         command: "adjoin train --learner ".to_owned() + learner,
         config_toml: "hidden = 32\n".into(),
         origins: Origins::default(),
+        preparation: None,
         seeds: tests.iter().enumerate().map(of).collect(),
         references: Vec::new(),
         ms_per_step: 3.2,
         peak_rss_bytes: 123_000_000,
-        fitted: Schema { classes: Vec::new(), columns: 0, names: Vec::new() },
+        fitted: Schema {
+            classes: Vec::new(),
+            columns: 0,
+            names: Vec::new(),
+            scaling: Default::default(),
+        },
         exhibit: None,
     }
 }

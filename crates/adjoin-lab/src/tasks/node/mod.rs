@@ -11,21 +11,25 @@ mod labels;
 mod links;
 mod loss;
 mod model;
+mod scaling;
 mod schema;
 mod section;
 
-pub use config::{DrawConfig, FeatureConfig, GraphLossConfig, NodeConfig, TeacherConfig};
+pub use config::{
+    DrawConfig, FeatureConfig, GraphLossConfig, Missing, NodeConfig, Scale, TeacherConfig,
+};
 pub use data::{NodeData, SplitGraph};
 pub use distil::DistilledMlp;
 pub use findings::{EdgeFindings, PlantFindings};
 pub use labels::{HeldLabels, NodeMetrics, Scorer, TrainingLabels};
 pub use model::{Classified, NodeModel, Teacher};
+pub use scaling::Scaling;
 pub use schema::Schema;
 
 use crate::{
     Error, Result, export,
     graph::GraphRecord,
-    task::{Named, Part, Predictions, Purpose, Source, Task},
+    task::{Named, Part, Predictions, Purpose, Reference, Source, Task},
 };
 use adjoin::{
     CandidateRule, Metric,
@@ -99,12 +103,22 @@ impl Task for Node {
         config
     }
 
-    fn fit(_config: &NodeConfig, data: &SplitGraph) -> Result<Schema> {
-        Ok(Schema::of(&data.dataset))
+    fn fit(config: &NodeConfig, data: &SplitGraph) -> Result<Schema> {
+        let scaling = Scaling::fit(&config.features, &data.dataset, &data.split.train)?;
+        Ok(Schema::of(&data.dataset, scaling))
     }
 
-    fn context(config: &NodeConfig, data: &SplitGraph, device: &Device) -> Result<NodeData> {
-        NodeData::new(&data.dataset, config.features.row_normalise, device)
+    fn preparation(schema: &Schema) -> Option<String> {
+        Some(schema.scaling.about())
+    }
+
+    fn context(
+        _config: &NodeConfig,
+        data: &SplitGraph,
+        schema: &Schema,
+        device: &Device,
+    ) -> Result<NodeData> {
+        NodeData::new(&data.dataset, &schema.scaling, device)
     }
 
     fn training(
@@ -150,6 +164,13 @@ impl Task for Node {
     fn as_teacher(config: &NodeConfig) -> Option<NodeConfig> {
         let plain = config.learner.keeps_given_edges() && !config.wants_teacher();
         plain.then(|| config.without_learner_settings())
+    }
+
+    /// The most frequent class of the training nodes, for every node.
+    fn references(_: &NodeConfig, data: &SplitGraph, _: u64) -> Vec<Reference<Self>> {
+        let accuracy = data.majority();
+        let test = NodeMetrics { accuracy, loss: f64::NAN, edges: None };
+        vec![Reference { name: "majority class".into(), test }]
     }
 
     fn exhibit(

@@ -103,7 +103,12 @@ impl Task for Points {
         Ok(data.class_names.clone())
     }
 
-    fn context(config: &PointsConfig, data: &Arc<PointDataset>, _device: &Device) -> Result<usize> {
+    fn context(
+        config: &PointsConfig,
+        data: &Arc<PointDataset>,
+        _: &Self::Fitted,
+        _: &Device,
+    ) -> Result<usize> {
         // A part of a damaged cloud would be damaged less.
         Ok(if data.corruption.is_some() { 0 } else { config.points })
     }

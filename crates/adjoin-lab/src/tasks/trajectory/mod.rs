@@ -111,7 +111,12 @@ impl Task for Trajectory {
         TrajectoryFitted::to(config, data)
     }
 
-    fn context(_: &TrajectoryConfig, _: &Arc<TrajectoryDataset>, _: &Device) -> Result<()> {
+    fn context(
+        _: &TrajectoryConfig,
+        _: &Arc<TrajectoryDataset>,
+        _: &Self::Fitted,
+        _: &Device,
+    ) -> Result<()> {
         Ok(())
     }
 
