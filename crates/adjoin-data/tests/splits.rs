@@ -86,7 +86,7 @@ fn hashes_are_frozen() {
         ("random:1", "bcec620c8ce1f1a5"),
         ("planetoid:0", "aeda80da07df6e37"),
         ("ratio:0.6/0.2/0.2", "5b769c061590451c"),
-        ("stratified:0.6/0.2/0.2", "?"),
+        ("stratified:0.6/0.2/0.2", "ef945bcd1ce8186c"),
         ("train+half-val", "99b4e08489992218"),
     ];
     let found: Vec<(&str, String)> =
