@@ -116,8 +116,15 @@ fn number_same_names<T: Task>(runs: &mut [Run<T>], group: &Group) {
     }
 }
 
-/// The one line a reader should take away.
+/// What a reader should take away, in a line or two.
 pub fn headline<T: Task>(runs: &[Run<T>], groups: &[Group]) -> String {
+    // Two comparisons fit into a headline.
+    let compared = |group: &Group| group.iter().any(|&i| runs[i].against.is_some());
+    if let [a, b] = groups
+        && groups.iter().all(compared)
+    {
+        return format!("{}. {}", headline_of(runs, a), headline_of(runs, b));
+    }
     let [group] = groups else {
         let mut datasets: Vec<&str> = runs.iter().map(|r| r.record.dataset.as_str()).collect();
         datasets.sort_unstable();
@@ -130,6 +137,11 @@ pub fn headline<T: Task>(runs: &[Run<T>], groups: &[Group]) -> String {
             text::joined(&data)
         );
     };
+    headline_of(runs, group)
+}
+
+/// What comparable runs say.
+fn headline_of<T: Task>(runs: &[Run<T>], group: &Group) -> String {
     let on = spelling(&runs[group[0]].record.dataset);
     let first = &runs[group[0]];
     let score = |i: usize| first.measure.with_unit(runs[i].test.mean);

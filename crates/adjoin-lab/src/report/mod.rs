@@ -4,13 +4,16 @@
 //! and need no JavaScript; curves, histograms and the neighbourhood explorer are drawn by the
 //! embedded scripts from JSON.
 
+mod choice;
 mod compare;
+mod draw;
 mod measure;
 mod payload;
 mod table;
 mod text;
 
 pub use compare::{Group, Run};
+pub(crate) use draw::{Bars, Scatter, bars, scatter};
 pub use payload::GraphData;
 pub(crate) use table::{Line, cards, dumbbell, maybe_percent, number, run_line, untrained_line};
 pub(crate) use text::{escape, percent, spelling};
@@ -128,7 +131,7 @@ fn page<T: Task>(runs: &[Run<T>], groups: &[Group], section: &Section, data: &st
         "date" => escape(date),
         "day" => escape(date.get(..10).unwrap_or(date)),
         "nav" => nav.clone(),
-        "comparison" => table::comparison(runs, groups) + &section.results,
+        "comparison" => table::comparison(runs, groups) + &choice::panels(runs) + &section.results,
         "curve_summary" => table::curve_summary(runs),
         "valid" => escape(&valid),
         "sections" => section.body.clone(),

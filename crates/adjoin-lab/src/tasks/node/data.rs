@@ -3,10 +3,12 @@
 use super::schema::Schema;
 use crate::{
     Error, Result,
-    task::{Dataset, Purpose, Source},
+    task::{Dataset, Purpose, Source, WrongEdges},
 };
 use adjoin::{Adjacency, Batch, Csr, Features, GraphInput, Prepared, SelfLoops, SparseFeatures};
-use adjoin_data::{Features as RawFeatures, Locations, NodeDataset, Split, SplitSpec};
+use adjoin_data::{
+    Features as RawFeatures, Locations, NodeDataset, Split, SplitSpec, add_wrong_edges,
+};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::path::Path;
 
@@ -71,6 +73,10 @@ fn read(source: &Source) -> Result<NodeDataset> {
     }
     let locations = Locations::from_environment(source.data_dir.clone());
     let dataset = adjoin_data::load(&source.name, &locations)?;
+    let dataset = match source.wrong_edges {
+        Some(WrongEdges { fraction, seed }) => add_wrong_edges(&dataset, fraction, seed)?.0,
+        None => dataset,
+    };
     Ok(if source.no_graph { dataset.without_edges() } else { dataset })
 }
 
