@@ -26,6 +26,8 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 /// What the charts need on any page.
 const SHARED: [&str; 2] = [include_str!("script.js"), include_str!("curves.js")];
+/// What goes over the finished page.
+const LAST: &str = include_str!("downloads.js");
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -119,7 +121,7 @@ fn page<T: Task>(runs: &[Run<T>], groups: &[Group], section: &Section, data: &st
     });
     let nav: String = nav.collect();
     let date = runs.iter().map(|r| r.record.created.as_str()).max().unwrap_or_default();
-    let scripts: Vec<&str> = SHARED.iter().chain(section.scripts).copied().collect();
+    let scripts: Vec<&str> = SHARED.iter().chain(section.scripts).copied().chain([LAST]).collect();
     let script = format!("(() => {{\n\"use strict\";\n{}\n}})();", scripts.join("\n"));
     let valid = runs.first().map_or_else(String::new, |run| match run.measure.lower {
         true => format!("{}, {}", run.record.metric, run.measure.unit),

@@ -3,7 +3,7 @@
 use adjoin_lab::{
     graph::GraphRecord,
     report::{ReportError, render},
-    run::{RunRecord, SeedRecord},
+    run::{Alternative, Choice, RunRecord, SeedRecord},
     settings::Origins,
     task::Degree,
     tasks::{
@@ -116,6 +116,59 @@ fn headline_says_what_the_numbers_allow() {
     let many = render(&[base.clone(), run("dgg", &[0.9; 3]), run("dropedge", &[0.8; 3])]).unwrap();
     assert_eq!(title(&many), "GCN with DGG scores highest of 3 runs on Cora: 90.0 %");
     assert!(many.contains("not corrected"));
+}
+
+#[test]
+fn two_comparisons_make_one_headline() {
+    let wrong = |learner: &str, tests: &[f64]| RunRecord {
+        dataset: "cora+wrong:0.5:0".into(),
+        fingerprint: "damaged".into(),
+        ..run(learner, tests)
+    };
+    let page = render(&[
+        run("none", &[0.80, 0.81, 0.82]),
+        run("dgg", &[0.82, 0.80, 0.82]),
+        wrong("none", &[0.60, 0.61, 0.62]),
+        wrong("dgg", &[0.72, 0.73, 0.741]),
+    ])
+    .unwrap();
+    let title = title(&page);
+    assert!(title.starts_with("GCN with DGG and GCN alone are too close"), "{title}");
+    let second = "GCN with DGG beats GCN alone on Cora with wrong edges 0.5: 73.0 % against 61.0 %";
+    assert!(title.ends_with(second), "{title}");
+}
+
+#[test]
+fn the_page_says_what_validation_chose_and_by_how_much() {
+    let mut learned = run("dgg", &[0.8, 0.81]);
+    assert!(!render(&[learned.clone()]).unwrap().contains("What validation chose"));
+    let graphs = ["learned", "given", "none"];
+    for (at, seed) in learned.seeds.iter_mut().enumerate() {
+        let one = |(graph, accuracy): (&str, f64)| Alternative {
+            graph: graph.into(),
+            valid: metrics(accuracy),
+            best_epoch: 1,
+            epochs: 100,
+        };
+        let values = [[0.79, 0.75, 0.5], [0.70, 0.80, 0.5]][at];
+        let chosen = graphs[at].into();
+        let alternatives = graphs.into_iter().zip(values).map(one).collect();
+        seed.choice = Some(Choice { chosen, alternatives });
+    }
+    let page = render(&[run("none", &[0.8, 0.81]), learned]).unwrap();
+    let panel = page.split("What validation chose").nth(1).unwrap();
+    let text = panel.split("<section").next().unwrap();
+    for part in [
+        "<b>79.0</b>",
+        "<b>80.0</b>",
+        ">+4.0<",
+        ">+10.0<",
+        "learned 1 of 2 and given 1 of 2",
+        "3 models",
+        ">300<",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
 }
 
 #[test]

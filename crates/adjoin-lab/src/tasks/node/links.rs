@@ -124,14 +124,14 @@ pub struct Explorer<'a> {
     predicted: Vec<u32>,
     part: Vec<u8>,
     /// Size k, or empty.
-    k: Vec<f32>,
+    k: Vec<f64>,
     /// The same before the first step of training, or empty.
-    start: Vec<f32>,
+    start: Vec<f64>,
     pointers: Vec<u32>,
     neighbours: Vec<u32>,
-    weights: Vec<f32>,
+    weights: Vec<f64>,
     /// Scores of the links, or empty.
-    scores: Vec<Option<f32>>,
+    scores: Vec<Option<f64>>,
     /// One digit a link: 0 kept, 1 new, 2 dropped.
     fates: String,
     /// One digit a link: 1 for an injected one; empty when nothing was injected.
@@ -162,17 +162,16 @@ pub fn explorer(g: &GraphRecord, limit: usize) -> Explorer<'_> {
                 order.push(to);
             }
             neighbours.push(place[to]);
-            weights.push(three_digits(link.weight));
+            weights.push(brief(link.weight));
             fates.push(char::from(b'0' + link.fate as u8));
-            scores.extend(g.scores.is_some().then_some(link.score));
+            scores.extend(g.scores.is_some().then_some(link.score.map(brief)));
             if !g.injected.is_empty() {
                 injected.push(if g.is_injected(order[at], link.to) { '1' } else { '0' });
             }
         }
         pointers.push(neighbours.len() as u32);
     }
-    let sizes =
-        |k: &[f32]| order.iter().filter_map(|&i| k.get(i)).map(|&k| three_digits(k)).collect();
+    let sizes = |k: &[f32]| order.iter().filter_map(|&i| k.get(i)).map(|&k| brief(k)).collect();
     Explorer {
         classes: &g.class_names,
         ids: order.iter().map(|&i| g.node_ids[i].as_str()).collect(),
@@ -221,6 +220,11 @@ fn chosen(g: &GraphRecord, limit: usize) -> Vec<usize> {
     let missing = limit - order.len();
     order.extend(rest.into_iter().filter(|&i| !taken[i]).take(missing));
     order
+}
+
+/// A number for the page; as an `f32` it would be written with the digits of its nearest `f64`.
+fn brief(value: f32) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or_default()
 }
 
 /// A number without the digits that nobody reads.
@@ -357,5 +361,6 @@ mod tests {
         assert_eq!(three_digits(0.123_456), 0.123);
         assert_eq!(three_digits(12_345.0), 12_300.0);
         assert_eq!(three_digits(0.0), 0.0);
+        assert_eq!(serde_json::json!(brief(0.123_456)).to_string(), "0.123");
     }
 }

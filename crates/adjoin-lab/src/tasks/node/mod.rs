@@ -1,6 +1,7 @@
 //! Node classification: which class does each node of a graph belong to?
 
 mod agreement;
+mod classes;
 mod confidence;
 mod config;
 mod data;

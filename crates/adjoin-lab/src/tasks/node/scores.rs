@@ -102,7 +102,7 @@ pub fn panel(g: &GraphRecord) -> String {
 /// The same as a table.
 fn table(groups: &[Group; 4], marked: bool) -> String {
     let mut out = String::from(
-        r#"<details class="table-alternative"><summary>The same as a table</summary><div class="scroll tall" tabindex="0" role="region" aria-label="Scores as a table"><table class="plain" data-csv="scores"><thead><tr><th scope="col">Score</th>"#,
+        r#"<details class="table-alternative"><summary>The same as a table</summary><div class="scroll tall" tabindex="0" role="region" aria-label="Scores as a table"><table class="plain"><thead><tr><th scope="col">Score</th>"#,
     );
     for (name, _) in NAMES {
         let _ = write!(out, r#"<th scope="col" class="r">{name}</th>"#);

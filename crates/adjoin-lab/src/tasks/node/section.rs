@@ -1,6 +1,6 @@
 //! The page's sections on nodes: the learned graph, and an explorer of its neighbourhoods.
 
-use super::{Node, agreement, known, links, scores, sizes};
+use super::{Node, agreement, classes, known, links, scores, sizes};
 use crate::{
     graph::GraphRecord,
     report::{Group, ReportError, Reportable, Run, Section, fill},
@@ -57,12 +57,13 @@ impl Shown {
             _ => "",
         };
         format!(
-            "{note}{}<div class=\"pair\">{}{}{}</div>\n{}",
+            "{note}{}<div class=\"pair\">{}{}{}</div>\n{}{}",
             sizes::table(graph),
             sizes::figures(graph, at),
             agreement::panel(graph),
             scores::panel(graph),
-            known::panel(graph, &self.details)
+            known::panel(graph, &self.details),
+            classes::panel(graph)
         )
     }
 }

@@ -69,7 +69,7 @@ pub fn table(g: &GraphRecord) -> String {
     let Present { links: [links_given, links_learned], soft: [soft_given, soft_learned] } =
         present(g);
     let mut out = String::from(
-        r#"<table class="plain sizes" data-csv="sizes"><caption>Per node, mean ± standard deviation. Links present: those with at least 1 % of the weight of the node's strongest. Soft degree: the sum of their weights. Size k: how many neighbours the learner asks for.</caption><thead><tr><th scope="col"></th><th scope="col" class="r">Given</th><th scope="col" class="r">Learned</th></tr></thead><tbody>"#,
+        r#"<table class="plain sizes"><caption>Per node, mean ± standard deviation. Links present: those with at least 1 % of the weight of the node's strongest. Soft degree: the sum of their weights. Size k: how many neighbours the learner asks for.</caption><thead><tr><th scope="col"></th><th scope="col" class="r">Given</th><th scope="col" class="r">Learned</th></tr></thead><tbody>"#,
     );
     let mut line = |name: &str, given: Option<&[f32]>, learned: &[f32]| {
         let _ = write!(
