@@ -152,6 +152,10 @@ fn headline_of<T: Task>(runs: &[Run<T>], group: &Group) -> String {
             let (new, base) = if runs[a].against.is_some() { (a, b) } else { (b, a) };
             let (n, m) = (&runs[new].name, &runs[base].name);
             let (s, t) = (score(new), score(base));
+            // No graph was learned, so none can beat another.
+            if let Some(graph) = kept(&runs[new]) {
+                return format!("On {on}, validation keeps {graph}: {n} {of}{s}, {m} {t}");
+            }
             match first.measure.verdict(runs[new].against.as_ref().and_then(|x| x.1.as_ref())) {
                 Verdict::Better => format!("{n} beats {m} on {on}: {of}{s} against {t}"),
                 Verdict::Worse => format!("{n} falls behind {m} on {on}: {of}{s} against {t}"),
@@ -172,6 +176,13 @@ fn headline_of<T: Task>(runs: &[Run<T>], group: &Group) -> String {
             format!("{n} {word} of {} runs on {on}: {of}{s}", group.len())
         }
     }
+}
+
+/// What validation chose instead of the learned graph, where it did so for every seed.
+fn kept<T: Task>(run: &Run<T>) -> Option<&'static str> {
+    let choices = run.record.choices();
+    let chosen = choices.iter().skip(1).find(|tally| tally.chosen == run.record.seeds.len())?;
+    Some(if chosen.graph == "none" { "no graph" } else { "the given graph" })
 }
 
 /// The dataset, and its split where it can be split in several ways.
@@ -215,7 +226,14 @@ pub fn differences<T: Task>(runs: &[Run<T>], group: &Group) -> Vec<String> {
     compared
         .map(|(i, (base, paired))| {
             let Run { name, measure, .. } = &runs[i];
-            measure.paired_sentence(name, &runs[*base].name, paired.as_ref())
+            let sentence = measure.paired_sentence(name, &runs[*base].name, paired.as_ref());
+            match kept(&runs[i]) {
+                Some(graph) => format!(
+                    "{sentence} Validation chose {graph} for every seed of {name}: what differs is the training, not \
+                     a learned graph."
+                ),
+                None => sentence,
+            }
         })
         .collect()
 }

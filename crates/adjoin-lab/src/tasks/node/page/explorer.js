@@ -219,10 +219,10 @@ function linkTable(data, links, visit) {
       html("th", { scope: "row" }, html("span", { class: "who" }, swatch(data.labels[l.to]), html("span", {}, who, html("small", { style: "display:block" }, data.nameOf(l.to))))),
       html("td", { class: `fate ${FATES[l.fate]}${l.injected ? " injected" : ""}` }, fateWords(l)),
       html("td", { class: "r num" }, l.fate === 2 ? "–" : weightText(l.weight),
-        scored ? html("small", { style: "display:block" }, `score ${brief(l.score)}`) : null));
+        scored ? html("small", { style: "display:block" }, `p ${brief(l.score)}`) : null));
   };
   byId("node-links").replaceChildren(
-    html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Neighbour"), html("th", { scope: "col" }, "Link"), html("th", { scope: "col", class: "r" }, "Weight"))),
+    html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Neighbour"), html("th", { scope: "col" }, "Link"), html("th", { scope: "col", class: "r" }, scored ? "Weight, score p" : "Weight"))),
     html("tbody", {}, links.length ? links.map(row) : html("tr", {}, html("td", { colspan: "3" }, "This node has no links."))));
 }
 
