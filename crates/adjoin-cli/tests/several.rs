@@ -111,6 +111,18 @@ fn without_data_named_cora_is_shown_clean_and_damaged() {
 }
 
 #[test]
+fn datasets_of_one_name_have_folders_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let ring = graph(folder.path(), 0);
+    let names = [ring.to_str().unwrap(); 3].join(",");
+    let words = ["train", "--dataset", &names, "--learner", "none", "--out", "three", "--json"];
+    let json = json(&succeed(folder.path(), &[&words[..], &SHORT].concat()));
+    let runs = json["runs"].as_array().unwrap();
+    let outs: Vec<&str> = runs.iter().map(|run| run["out"].as_str().unwrap()).collect();
+    assert_eq!(outs, ["three/ring0", "three/ring0-2", "three/ring0-3"]);
+}
+
+#[test]
 fn wrong_edges_are_refused_where_they_make_no_sense() {
     let folder = tempfile::tempdir().unwrap();
     for task in ["trajectory", "points"] {
@@ -122,6 +134,7 @@ fn wrong_edges_are_refused_where_they_make_no_sense() {
         fail(folder.path(), &["train", "--wrong-edges", wrong], 2);
     }
     fail(folder.path(), &["train", "--wrong-edges", "0.5", "--no-graph"], 2);
+    fail(folder.path(), &["train", "--dataset", ","], 2);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was left behind");
 }
 

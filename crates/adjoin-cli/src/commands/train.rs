@@ -163,6 +163,9 @@ impl Train {
             parts.push(Part::new(data.name(), plan, configs));
             all.push(data);
         }
+        if parts.is_empty() {
+            return Err(Failure::Usage("--dataset: name at least one".into()));
+        }
         let target = match &self.out {
             Some(out) => out.clone(),
             None => {

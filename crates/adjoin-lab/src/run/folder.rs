@@ -103,9 +103,11 @@ impl<T: Task> RunFolder<T> {
             fs::remove_dir_all(&work).map_err(Error::file(&work))?;
         }
         for at in 1..parts.len() {
-            let same = parts[..at].iter().filter(|other| other.name == parts[at].name).count();
-            if same > 0 {
-                parts[at].name += &format!("-{}", same + 1);
+            let name = parts[at].name.clone();
+            let mut number = 1;
+            while parts[..at].iter().any(|other| other.name == parts[at].name) {
+                number += 1;
+                parts[at].name = format!("{name}-{number}");
             }
         }
         let mut folder = Self { target, work, overwrite, parts, _lock: None };
