@@ -7,7 +7,7 @@ mod data;
 mod measure;
 mod model;
 
-pub use data::{Dataset, Items, Part, Purpose, Source, Test, Validation};
+pub use data::{Dataset, Items, Part, Purpose, Source, Test, Validation, WrongEdges};
 pub(crate) use measure::or_nan;
 pub use measure::{Column, Degree, Measure, Metrics, Reference};
 pub use model::{Evaluation, Model, Step, Training};
@@ -54,6 +54,11 @@ pub trait Task: Sized + Clone + Debug + PartialEq + Send + Sync + 'static {
     type Metrics: Metrics;
     /// What a page draws.
     type Exhibit: Clone + Debug + PartialEq + Default + Serialize + DeserializeOwned + Send;
+
+    /// The data of a first run, and what is shown beside it.
+    fn first_sources() -> Vec<Source> {
+        vec![Source::named(Self::DATASET)]
+    }
 
     /// Networks with a line of help each.
     fn backbones() -> Vec<Named>;

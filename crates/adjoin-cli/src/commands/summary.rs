@@ -2,7 +2,7 @@
 
 use crate::table::{number, p_value, spread, table};
 use adjoin_lab::{
-    run::{Details, RunRecord, plain_of, warnings},
+    run::{Details, RunRecord, by_data, plain_of, warnings},
     stats::Paired,
     task::{Column, Degree, Measure, Metrics, Task},
 };
@@ -14,8 +14,13 @@ pub fn shown<T: Task>() -> Vec<(usize, &'static Column)> {
     columns.filter(|(_, column)| column.measure != Measure::LOSS).collect()
 }
 
-/// A table of the learners, differences to one of them, and where the report is.
+/// For every dataset a table of the learners and differences to one of them; then where the report is.
 pub fn text<T: Task>(records: &[RunRecord<T>], report: &Path) -> String {
+    let tables: Vec<String> = by_data(records).map(of_data).collect();
+    tables.join("\n\n") + &format!("\nreport: {}\n", report.display())
+}
+
+fn of_data<T: Task>(records: &[RunRecord<T>]) -> String {
     let Some(first) = records.first() else { return String::new() };
     let measure = T::Metrics::COLUMNS[0].measure;
     let better = if measure.lower { "lower" } else { "higher" };
@@ -38,6 +43,7 @@ pub fn text<T: Task>(records: &[RunRecord<T>], report: &Path) -> String {
             differences(records, plain)
         );
     }
+    out += &chosen(records);
     let details: Vec<_> =
         records.iter().map(|record| (record.learner.clone(), record.details())).collect();
     out += &known(&details);
@@ -47,7 +53,29 @@ pub fn text<T: Task>(records: &[RunRecord<T>], report: &Path) -> String {
     for warning in warnings(records) {
         out += &format!("\nwarning: {warning}\n");
     }
-    out + &format!("\nreport: {}\n", report.display())
+    out
+}
+
+/// What validation chose, where it had a choice of graphs: how often each, and what each reached.
+fn chosen<T: Task>(records: &[RunRecord<T>]) -> String {
+    let measure = T::Metrics::COLUMNS[0].measure;
+    let mut rows = Vec::new();
+    for record in records {
+        for tally in record.choices() {
+            let times = format!("{} of {}", tally.chosen, record.seeds.len());
+            rows.push(vec![
+                record.learner.clone(),
+                tally.graph,
+                spread(measure, tally.valid),
+                times,
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    rows.insert(0, ["learner", "graph", "validation", "chosen"].map(String::from).to_vec());
+    format!("\nthe graphs that validation chose among\n\n{}", table(&rows))
 }
 
 fn results<T: Task>(records: &[RunRecord<T>]) -> String {

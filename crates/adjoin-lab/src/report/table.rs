@@ -189,6 +189,19 @@ pub struct Line {
     cells: Vec<String>,
 }
 
+impl Line {
+    /// A row of this class; `name` is plain text, cells are HTML.
+    pub(super) fn new(name: &str, class: &str, cells: Vec<String>) -> Self {
+        Self { name: escape(name), class: class.into(), cells }
+    }
+}
+
+/// A row on a run, in its colour and with its data where the page has several kinds.
+pub(super) fn labelled_line<T: Task>(at: usize, run: &Run<T>, cells: Vec<String>) -> Line {
+    let name = format!(r#"<span class="key" aria-hidden="true"></span>{}"#, escape(&run.label));
+    Line { name, class: format!("run-{}", at % 6), cells }
+}
+
 /// A row on a run, in its colour.
 pub fn run_line<T: Task>(at: usize, run: &Run<T>, cells: Vec<String>) -> Line {
     let name = format!(r#"<span class="key" aria-hidden="true"></span>{}"#, escape(&run.name));

@@ -115,7 +115,34 @@ pub struct Alternative<T: Task> {
     pub epochs: usize,
 }
 
+/// How a graph that validation could choose fared over the seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChoiceTally {
+    /// Its name.
+    pub graph: String,
+    /// In how many seeds it was chosen.
+    pub chosen: usize,
+    /// The main number of the validation over the seeds.
+    pub valid: Option<Summary>,
+}
+
 impl<T: Task> RunRecord<T> {
+    /// Every graph that validation could choose; none where it had no choice.
+    pub fn choices(&self) -> Vec<ChoiceTally> {
+        let choices = || self.seeds.iter().filter_map(|seed| seed.choice.as_ref());
+        let Some(first) = choices().next() else { return Vec::new() };
+        let of = |graph: &String| {
+            let all = choices().flat_map(|choice| &choice.alternatives);
+            let valid = all.filter(|other| other.graph == *graph).map(|one| one.valid.value());
+            ChoiceTally {
+                graph: graph.clone(),
+                chosen: choices().filter(|choice| choice.chosen == *graph).count(),
+                valid: summary(&valid.collect::<Vec<_>>()),
+            }
+        };
+        first.alternatives.iter().map(|one| of(&one.graph)).collect()
+    }
+
     /// One number of the test metrics over the seeds; `None` without seeds.
     pub fn test(&self, column: usize) -> Option<Summary> {
         summary(&self.tests(column))
@@ -218,9 +245,8 @@ pub fn details(seeds: &[Vec<(Column, Option<f64>)>]) -> Details {
     first.iter().map(|(column, _)| (*column, of(column))).collect()
 }
 
-/// Several runs as one JSON object: the records, and each against the plain one.
+/// Several runs as one JSON object: the records, and each against the plain one on the same data.
 pub fn json<T: Task>(records: &[RunRecord<T>], outs: &[String]) -> Value {
-    let plain = plain_of(records);
     let run = |(record, out): (&RunRecord<T>, &String)| {
         let mut value = record.brief();
         if let Some(fields) = value.as_object_mut() {
@@ -245,10 +271,10 @@ pub fn json<T: Task>(records: &[RunRecord<T>], outs: &[String]) -> Value {
         }
         value
     };
-    let difference = |record: &RunRecord<T>| {
-        let plain = plain.filter(|plain| plain.learner != record.learner)?;
-        let paired = record.paired_with(plain, 0)?;
+    let difference = |plain: &RunRecord<T>, record: &RunRecord<T>| {
+        let paired = record.paired_with(plain, 0).filter(|_| plain.learner != record.learner)?;
         Some(serde_json::json!({
+            "dataset": record.dataset,
             "learner": record.learner,
             "minus": plain.learner,
             "metric": T::Metrics::COLUMNS[0].key,
@@ -256,14 +282,29 @@ pub fn json<T: Task>(records: &[RunRecord<T>], outs: &[String]) -> Value {
             "p": paired.p,
         }))
     };
+    let differences = |records: &[RunRecord<T>]| -> Vec<Value> {
+        let plain = plain_of(records);
+        plain
+            .into_iter()
+            .flat_map(|plain| records.iter().filter_map(|r| difference(plain, r)))
+            .collect()
+    };
     serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
         "created": clock::now_utc(),
         "task": T::NAME,
         "runs": records.iter().zip(outs).map(run).collect::<Vec<_>>(),
-        "warnings": warnings(records),
-        "differences": records.iter().filter_map(difference).collect::<Vec<_>>(),
+        "warnings": by_data(records).flat_map(warnings).collect::<Vec<_>>(),
+        "differences": by_data(records).flat_map(differences).collect::<Vec<_>>(),
     })
+}
+
+/// Records of several datasets, those of each together: runs on other data are not compared.
+pub fn by_data<T: Task>(records: &[RunRecord<T>]) -> impl Iterator<Item = &[RunRecord<T>]> {
+    let data = |record: &RunRecord<T>| {
+        (record.dataset.clone(), record.fingerprint.clone(), record.split_hash.clone())
+    };
+    records.chunk_by(move |a, b| data(a) == data(b))
 }
 
 /// What a reader of several runs must know: of each, and where validation and test disagree on which is better.

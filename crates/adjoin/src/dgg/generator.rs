@@ -132,6 +132,13 @@ impl GraphLearner for Dgg {
         Ok(self)
     }
 
+    fn start_of(mut self, trained: &Self) -> Self {
+        if let (Some(fresh), Some(trained)) = (&mut self.informed, &trained.informed) {
+            fresh.model = trained.model.clone();
+        }
+        self
+    }
+
     fn alternatives(&self) -> &'static [&'static str] {
         self.informed.as_ref().map_or(&[], Informed::alternatives)
     }

@@ -226,6 +226,15 @@ macro_rules! learners {
                 })
             }
 
+            fn begun(self, trained: &Self) -> Self {
+                match (self, trained) {
+                    $((Self::$variant(fresh), Self::$variant(trained)) => {
+                        Self::$variant(fresh.start_of(trained))
+                    })*
+                    (fresh, _) => fresh,
+                }
+            }
+
             fn chosen(self, alternative: usize) -> Self {
                 match self {
                     $(Self::$variant(learner) => Self::$variant(learner.choose(alternative)),)*
@@ -264,6 +273,10 @@ impl GraphLearner for AnyLearner {
 
     fn fit(self, input: &GraphInput, labels: &Labels, key: Key) -> Result<Self> {
         self.fitted(input, labels, key)
+    }
+
+    fn start_of(self, trained: &Self) -> Self {
+        self.begun(trained)
     }
 
     fn alternatives(&self) -> &'static [&'static str] {

@@ -128,6 +128,16 @@ pub trait GraphLearner {
         Ok(self)
     }
 
+    /// This fresh learner with what `trained` learned from labels before training started: its start, to be
+    /// compared with where training led; provided: as it is.
+    #[must_use]
+    fn start_of(self, _trained: &Self) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
+
     /// Names of the graphs that validation chooses among, the learned one first; none for no choice. One
     /// model is trained with each.
     fn alternatives(&self) -> &'static [&'static str] {

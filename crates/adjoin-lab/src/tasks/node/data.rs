@@ -3,10 +3,12 @@
 use super::{scaling::Scaling, schema::Schema};
 use crate::{
     Error, Result,
-    task::{Dataset, Purpose, Source},
+    task::{Dataset, Purpose, Source, WrongEdges},
 };
 use adjoin::{Adjacency, Batch, Csr, Features, GraphInput, Prepared, SelfLoops, SparseFeatures};
-use adjoin_data::{Features as RawFeatures, Locations, NodeDataset, Split, SplitSpec};
+use adjoin_data::{
+    Features as RawFeatures, Locations, NodeDataset, Split, SplitSpec, add_wrong_edges,
+};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::path::Path;
 
@@ -96,9 +98,13 @@ fn read(source: &Source) -> Result<NodeDataset> {
         return Err(Error::not_for("--subset", "--task points"));
     }
     let locations = Locations::from_environment(source.data_dir.clone());
-    Ok(match source.no_graph {
-        true => adjoin_data::load_nodes(&source.name, &locations)?,
-        false => adjoin_data::load(&source.name, &locations)?,
+    if source.no_graph {
+        return Ok(adjoin_data::load_nodes(&source.name, &locations)?);
+    }
+    let dataset = adjoin_data::load(&source.name, &locations)?;
+    Ok(match source.wrong_edges {
+        Some(WrongEdges { fraction, seed }) => add_wrong_edges(&dataset, fraction, seed)?.0,
+        None => dataset,
     })
 }
 

@@ -1,5 +1,7 @@
 //! Node classification: which class does each node of a graph belong to?
 
+mod agreement;
+mod classes;
 mod confidence;
 mod config;
 mod data;
@@ -13,7 +15,9 @@ mod loss;
 mod model;
 mod scaling;
 mod schema;
+mod scores;
 mod section;
+mod sizes;
 
 pub use config::{
     DrawConfig, FeatureConfig, GraphLossConfig, Missing, NodeConfig, Scale, TeacherConfig,
@@ -29,7 +33,7 @@ pub use schema::Schema;
 use crate::{
     Error, Result, export,
     graph::GraphRecord,
-    task::{Named, Part, Predictions, Purpose, Reference, Source, Task},
+    task::{Named, Part, Predictions, Purpose, Reference, Source, Task, WrongEdges},
 };
 use adjoin::{
     CandidateRule, Metric,
@@ -64,6 +68,13 @@ impl Task for Node {
     type Model = NodeModel;
     type Metrics = NodeMetrics;
     type Exhibit = Option<GraphRecord>;
+
+    /// Cora's own edges are good; beside it are half as many wrong ones, which a learned graph has to find.
+    fn first_sources() -> Vec<Source> {
+        let clean = Source::named(Self::DATASET);
+        let wrong_edges = Some(WrongEdges { fraction: 0.5, seed: 0 });
+        vec![clean.clone(), Source { wrong_edges, ..clean }]
+    }
 
     fn backbones() -> Vec<Named> {
         let named = |entry: &adjoin::conv::BackboneEntry| Named::new(entry.name, entry.about);
@@ -174,13 +185,19 @@ impl Task for Node {
     }
 
     fn exhibit(
-        _config: &NodeConfig,
+        config: &NodeConfig,
         data: &SplitGraph,
         context: &NodeData,
         model: &NodeModel,
-        _seed: u64,
+        seed: u64,
     ) -> Result<Option<GraphRecord>> {
-        Ok(Some(exhibit::graph(data, &model.classify(context)?)?))
+        let classified = model.classify(context)?;
+        // Sizes before the first step, of learners that have sizes.
+        let start = match classified.graph.degrees {
+            Some(_) => model.at_start(config, context, seed)?.classify(context)?.graph.degrees,
+            None => None,
+        };
+        Ok(Some(exhibit::graph(data, &classified, start.as_ref())?))
     }
 
     fn predictions(
