@@ -215,9 +215,17 @@ impl Informed {
         })
     }
 
-    /// Whether the generator gets no step in an epoch.
+    /// Whether the learned graph stays as it is in an epoch. A graph that was chosen instead is no learned one: it is
+    /// used as it is, without edges left out at random.
     pub(super) fn rests(&self, at: Progress) -> bool {
-        self.control.is_some_and(Control::rests) || !at.epoch.is_multiple_of(self.every.max(1))
+        self.chosen() == 0
+            && (self.control.is_some_and(Control::rests)
+                || !at.epoch.is_multiple_of(self.every.max(1)))
+    }
+
+    /// The alternative it was set to.
+    fn chosen(&self) -> usize {
+        self.choice.val().into_scalar::<f64>().round() as usize
     }
 
     /// The weights as they stand beside a self-loop of 1, without those that hardly count.
@@ -239,12 +247,11 @@ impl Informed {
 
     /// The graph that was chosen instead of the learned one, if one was.
     pub(super) fn instead(&self, input: &GraphInput) -> Result<Option<LearnedGraph>> {
-        let choice = ops::to_f64("choice", &self.choice.val())?;
         let empty = || {
             let none = Csr::empty(input.features.nodes(), input.features.nodes());
             Adjacency::unweighted(none, &input.features.device())
         };
-        Ok(match (choice.first().map_or(0, |&c| c.round() as usize), input.graph) {
+        Ok(match (self.chosen(), input.graph) {
             (0, _) => None,
             (1, Some(graph)) => Some(LearnedGraph::plain(graph.clone())),
             _ => Some(LearnedGraph::plain(empty())),
