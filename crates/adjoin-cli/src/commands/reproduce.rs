@@ -89,13 +89,15 @@ impl Reproduce {
         if !trajectories && self.epochs.is_some() {
             return Err(Failure::Usage("--epochs is for the table trajectory".into()));
         }
-        if !(points || trajectories) && self.reduced {
-            return Err(Failure::Usage("--reduced is for the tables trajectory and points".into()));
+        let validated = ["corrupted", "distractors"].contains(&self.table.as_str());
+        if !(points || trajectories || validated) && self.reduced {
+            let what = "--reduced is for the tables trajectory, points, corrupted and distractors";
+            return Err(Failure::Usage(what.into()));
         }
         if let Some(out) = &self.out {
             files::check_new(out, self.overwrite)?;
         }
-        let seeds = self.seeds.unwrap_or(if points { 3 } else { 10 });
+        let seeds = self.seeds.unwrap_or(if points || validated { 3 } else { 10 });
         let options = Options {
             seeds: super::seeds(self.first_seed, seeds)?,
             settings: self.set.clone(),

@@ -74,7 +74,7 @@ pub fn count(n: usize, noun: &str) -> String {
 
 /// How a known name is usually spelt; others stay as they are.
 pub fn spelling(name: &str) -> String {
-    const KNOWN: [(&str, &str); 31] = [
+    const KNOWN: [(&str, &str); 32] = [
         ("cora", "Cora"),
         ("citeseer", "Citeseer"),
         ("pubmed", "Pubmed"),
@@ -106,6 +106,7 @@ pub fn spelling(name: &str) -> String {
         ("resgcn", "ResGCN"),
         ("shapes", "generated shapes"),
         ("modelnet40", "ModelNet40"),
+        ("modelnet10", "ModelNet10"),
     ];
     let known = KNOWN.iter().find(|k| k.0 == name);
     known.map_or_else(|| name.to_owned(), |k| k.1.to_owned())
