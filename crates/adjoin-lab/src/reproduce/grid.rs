@@ -39,6 +39,9 @@ pub struct Options {
     pub reduced: bool,
 }
 
+/// What came of a cell, and its models if it was run now.
+type Finished<T> = (RunRecord<T>, Option<Vec<<T as Task>::Model>>);
+
 /// One configuration on one dataset.
 pub(super) struct Cell<'a, T: Task> {
     /// Names that tell cells apart, the learner last.
@@ -134,7 +137,7 @@ impl Options {
         cell: &Cell<T>,
         observer: &dyn Observer,
         teachers: &mut Teachers<T>,
-    ) -> Result<(RunRecord<T>, Option<Vec<T::Model>>)> {
+    ) -> Result<Finished<T>> {
         let Cell { names, data, layers } = cell;
         let data = *data;
         let folder = self.folder(names)?;

@@ -44,9 +44,9 @@ const FROZEN: &str = "dgg frozen";
 const ALONE: &str = "isolated";
 
 const ROWS: [Entry; 6] = [
+    (ALONE, "isolated", |_| ()),
     ("kernel", "kernel", |_| ()),
     ("complete", "complete", |_| ()),
-    (ALONE, "isolated", |_| ()),
     (FROZEN, "dgg", |config| config.train.learner_rate = 0.0),
     ("dgg one k", "dgg", |config| {
         if let LearnerConfig::Dgg(dgg) = &mut config.learner {
