@@ -79,7 +79,7 @@ pub fn spelling(name: &str) -> String {
         let damage = damage.strip_suffix(":0").unwrap_or(damage);
         return format!("{} with wrong edges {damage}", spelling(clean));
     }
-    const KNOWN: [(&str, &str); 31] = [
+    const KNOWN: [(&str, &str); 32] = [
         ("cora", "Cora"),
         ("citeseer", "Citeseer"),
         ("pubmed", "Pubmed"),
@@ -111,6 +111,7 @@ pub fn spelling(name: &str) -> String {
         ("resgcn", "ResGCN"),
         ("shapes", "generated shapes"),
         ("modelnet40", "ModelNet40"),
+        ("modelnet10", "ModelNet10"),
     ];
     let known = KNOWN.iter().find(|k| k.0 == name);
     known.map_or_else(|| name.to_owned(), |k| k.1.to_owned())

@@ -10,7 +10,7 @@ pub use table::{Row, Table, heading, line};
 use crate::{Error, Result, run::Observer};
 
 /// Names of the tables, with what they show.
-pub const TABLES: [(&str, &str); 5] = [
+pub const TABLES: [(&str, &str); 7] = [
     (
         "structure",
         "what learned neighbourhoods are worth: damaged, misleading, missing and clean graphs, with controls",
@@ -19,6 +19,8 @@ pub const TABLES: [(&str, &str); 5] = [
     ("node", "Table 2: learners on four networks, Cora, Citeseer, Pubmed"),
     ("trajectory", "Tables 5 and 6: paths of pedestrians and basketball players"),
     ("points", "Table 7: learners on two networks, ModelNet40"),
+    ("corrupted", "point clouds that are damaged in tests only, ModelNet10"),
+    ("distractors", "a crowd with people who interact with nobody, and pedestrians"),
 ];
 
 /// Reproduces a table by name; `done` is called with every finished row.
@@ -37,6 +39,8 @@ pub fn run(
         "node" => tables::node::run(options, observer, done),
         "trajectory" => tables::trajectory::run(options, observer, done),
         "points" => tables::points::run(options, observer, done),
+        "corrupted" => tables::corrupted::run(options, observer, done),
+        "distractors" => tables::distractors::run(options, observer, done),
         other => {
             let names = TABLES.map(|(name, _)| name).join(", ");
             let what = format!("there is no table `{other}`; choose one of {names}");

@@ -22,6 +22,8 @@ pub struct Shape {
     pub widths: Vec<usize>,
     /// Number of training nodes.
     pub training: usize,
+    /// Widths of the extras of a node and of a pair, see [`Prepared::extras`](crate::graph::Prepared::extras).
+    pub extras: [usize; 2],
 }
 
 /// A learner by its name.
@@ -346,6 +348,10 @@ impl GraphLearner for AnyLearner {
 
     fn wants_probabilities(&self) -> bool {
         self.inner().wants_probabilities()
+    }
+
+    fn wants_extras(&self) -> bool {
+        self.inner().wants_extras()
     }
 
     fn candidate_rule(&self) -> Option<&CandidateRule> {

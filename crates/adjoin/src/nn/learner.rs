@@ -245,6 +245,12 @@ pub trait GraphLearner {
         false
     }
 
+    /// Whether it looks at what is known of nodes and candidates beside the features, in
+    /// [`Prepared::extras`]; the candidates must be prepared too.
+    fn wants_extras(&self) -> bool {
+        false
+    }
+
     /// The rule that its candidates are chosen by, if it chooses among candidates.
     fn candidate_rule(&self) -> Option<&CandidateRule> {
         None

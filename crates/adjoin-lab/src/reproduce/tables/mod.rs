@@ -1,6 +1,8 @@
 //! The tables: which cells they have, and the published numbers.
 
 pub mod ablation;
+pub mod corrupted;
+pub mod distractors;
 pub mod node;
 pub mod points;
 pub mod structure;

@@ -98,7 +98,8 @@ impl NodeModel {
                 Some(Teacher::Distilled(mlp))
             }
         };
-        let shape = Shape { features, classes, widths: backbone.widths(), training: 0 };
+        let widths = backbone.widths();
+        let shape = Shape { features, classes, widths, ..Shape::default() };
         let empty = Prepared::default();
         let learner = config.learner.init(&data.input(&empty), &shape, key.child(1), device)?;
         let confidence = config.teacher.confidence;

@@ -17,6 +17,7 @@ mod kernel;
 mod learners;
 mod metrics;
 mod model;
+mod motion;
 mod predict;
 mod scene_norm;
 mod scenes;
