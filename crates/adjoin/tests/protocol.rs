@@ -46,8 +46,13 @@ impl World {
     }
 
     fn learner(&self, config: &LearnerConfig) -> AnyLearner {
-        let shape =
-            Shape { features: WIDTH, classes: CLASSES, widths: vec![WIDTH, 8], training: 5 };
+        let shape = Shape {
+            features: WIDTH,
+            classes: CLASSES,
+            widths: vec![WIDTH, 8],
+            training: 5,
+            extras: [0; 2],
+        };
         config.init(&self.input(), &shape, Key::new(2), &device()).unwrap()
     }
 }
