@@ -16,6 +16,7 @@ mod knn;
 mod neural_sparse;
 mod none;
 mod pagerank;
+mod ptdnet;
 mod self_weight;
 mod svd;
 
@@ -29,6 +30,7 @@ pub use knn::Knn;
 pub use neural_sparse::{NeuralSparse, NeuralSparseConfig, SparseWeights};
 pub use none::Unchanged;
 pub use pagerank::PageRank;
+pub use ptdnet::{EdgeGate, PtdNet, PtdNetConfig};
 pub use self_weight::{SelfWeight, SelfWeightConfig};
 pub use svd::{Svd, SvdConfig};
 pub use table::{LearnerEntry, Shape};
@@ -62,6 +64,12 @@ learners! {
     NeuralSparse(config: NeuralSparseConfig) => NeuralSparse {
         "neural-sparse": "NeuralSparse: k of the given neighbours by a Gumbel draw of learned scores"
             => LearnerConfig::NeuralSparse(NeuralSparseConfig::default());
+    }
+    PtdNet(config: PtdNetConfig) => PtdNet {
+        "ptdnet": "PTDNet: every layer closes given edges by what it gets, towards low rank"
+            => LearnerConfig::PtdNet(PtdNetConfig::default());
+        "ptdnet-wl": "PTDNet without the low-rank term"
+            => LearnerConfig::PtdNet(PtdNetConfig::without_low_rank());
     }
     SelfWeight(config: SelfWeightConfig) => SelfWeight {
         "self-weight": "the given graph with a weighted self-loop at every node"

@@ -42,7 +42,7 @@ pub use gru::gru;
 pub use leaky::bias_leaky;
 pub use matmul::matmul;
 pub use nearest::neighbours_at;
-pub use noise::{gumbel_noise, normal_noise};
+pub use noise::{gumbel_noise, logistic_noise, normal_noise};
 pub use norm_pool::{NormStatistics, column_statistics, norm_pool};
 pub use normalise::normalise;
 pub use nuclear::{leading_factors, nuclear};

@@ -5,7 +5,7 @@ use crate::{
     Result,
     kernels::{
         Real,
-        random::{Key, pair_gumbel},
+        random::{Key, pair_gumbel, pair_logistic},
         spmm::for_entries,
         vectorise,
     },
@@ -25,23 +25,49 @@ pub fn gumbel_noise<const D: usize>(
     symmetric: bool,
     like: &Tensor<D>,
 ) -> Result<Tensor<1>> {
-    fn draw<T: Real>(pairs: &Csr, key: Key, symmetric: bool) -> Vec<T> {
-        let mut out = vec![T::ZERO; pairs.edges()];
-        for_entries(pairs, &mut out, 64, |i, columns, slots| {
-            vectorise!(draw_row, (key, symmetric, i as u32, columns, slots));
-        });
-        out
+    match like.dtype() {
+        DType::F64 => drawn::<f64, D>(pairs, key, symmetric, pair_gumbel, like),
+        _ => drawn::<f32, D>(pairs, key, symmetric, pair_gumbel, like),
     }
+}
+
+/// Standard logistic noise `ln(u / (1 - u))` for every pair, otherwise as [`gumbel_noise`].
+///
+/// # Errors
+/// As [`gumbel_noise`].
+pub fn logistic_noise<const D: usize>(
+    pairs: &Csr,
+    key: Key,
+    symmetric: bool,
+    like: &Tensor<D>,
+) -> Result<Tensor<1>> {
+    match like.dtype() {
+        DType::F64 => drawn::<f64, D>(pairs, key, symmetric, pair_logistic, like),
+        _ => drawn::<f32, D>(pairs, key, symmetric, pair_logistic, like),
+    }
+}
+
+/// A number `law(key, symmetric, i, j)` for every pair.
+fn drawn<T: Real, const D: usize>(
+    pairs: &Csr,
+    key: Key,
+    symmetric: bool,
+    law: impl Fn(Key, bool, u32, u32) -> T + Copy + Sync,
+    like: &Tensor<D>,
+) -> Result<Tensor<1>> {
     #[inline(always)]
-    fn draw_row<T: Real>((key, symmetric, i, columns, slots): (Key, bool, u32, &[u32], &mut [T])) {
+    fn draw_row<T: Real, L: Fn(Key, bool, u32, u32) -> T>(
+        (law, key, symmetric, i, columns, slots): (L, Key, bool, u32, &[u32], &mut [T]),
+    ) {
         for (slot, &j) in slots.iter_mut().zip(columns) {
-            *slot = pair_gumbel(key, symmetric, i, j);
+            *slot = law(key, symmetric, i, j);
         }
     }
-    match like.dtype() {
-        DType::F64 => constant(draw::<f64>(pairs, key, symmetric), [pairs.edges()], like),
-        _ => constant(draw::<f32>(pairs, key, symmetric), [pairs.edges()], like),
-    }
+    let mut out = vec![T::ZERO; pairs.edges()];
+    for_entries(pairs, &mut out, 64, |i, columns, slots| {
+        vectorise!(draw_row, (law, key, symmetric, i as u32, columns, slots));
+    });
+    constant(out, [pairs.edges()], like)
 }
 
 /// Standard normal noise of the shape and element type of `like`.
