@@ -68,3 +68,71 @@ def ptdnet(book):
     alpha = (receiver @ more["u"])[c.i, 0] + (sender @ more["v"])[c.j, 0] + inputs["b_0"]
     own = {name: inputs[name] for name in ("x", "W_1_0", "b_1_0", "W_2_0", "b_2_0", "b_0")}
     book.result("additive.", gates(alpha), own | more)
+
+
+def half(a):
+    return (a + a.T) / 2
+
+
+@topic
+def slaps(book):
+    """SLAPS without dropout. `scaled.` and `mlp.`: P = max(cos(e_i, e_j), 0) at the 3 others of largest positive cosine
+    and at i itself; E = relu(x * w_1) * w_2, or relu(x W_1 + b_1) W_2 + b_2; x is binary. `free.`: 40 nodes, P = elu(m) +
+    1 at `free.` pairs, e^-6 elsewhere. `out` = A (x W) + b with A = D^-1/2 (P + P^T) / 2 D^-1/2 in all of them.
+    `dae.`: the loss of restoring x at the `hidden.` entries, `masked` being 0 there, over a graph with weights `weights`.
+    """
+    n, d, classes, k = 9, 10, 3, 3
+    x = (book.random(n, d, low=0.0) > 0.5).double()
+    x[:, 0] = (x.sum(1) == 0).double()
+    book.put("x", x)
+    head = leaves(book, {"W": (d, classes), "bias": (classes,)})
+
+    def network(p, features):
+        return symmetric_scale(half(p)) @ (features @ head["W"]) + head["bias"]
+
+    def nearest(e):
+        unit = e / e.norm(dim=1, keepdim=True)
+        cosines = unit @ unit.T
+        others = (cosines - 4 * torch.eye(n)).detach()
+        kept = torch.eye(n).double()
+        for i in range(n):
+            order = others[i].sort(descending=True)
+            if order.values[k - 1] > 0:
+                clear(order.values[k - 1] - order.values[k], 1e-6)
+            kept[i, order.indices[:k]] = 1.0
+        return torch.relu(cosines) * kept
+
+    scaled = {name: book.input(f"scaled.{name}", book.random(d, low=0.3, high=1.5)) for name in ("w_1", "w_2")}
+    e = torch.relu(x * scaled["w_1"]) * scaled["w_2"]
+    book.result("scaled.", network(nearest(e), x), head | {f"{name}": leaf for name, leaf in scaled.items()})
+    mlp = {name: book.input(f"mlp.{name}", book.random(*shape) + 1 / 512) for name, shape in (("W_1", (d, d)), ("b_1", (d,)), ("W_2", (d, d)), ("b_2", (d,)))}
+    hidden = torch.relu(clear(x @ mlp["W_1"] + mlp["b_1"], 1e-5))
+    book.result("mlp.", network(nearest(hidden @ mlp["W_2"] + mlp["b_2"]), x), head | mlp)
+
+    m = 40
+    c = Csr(m, m, random_pairs(book, m, m, 160) + [(i, i) for i in range(m)])
+    c.save(book, "free.")
+    y = book.random(m, d)
+    book.put("free.x", y)
+    values = book.input("free.m", book.random(c.entries, low=-2.0, high=2.0))
+    background = math.exp(-6.0)
+    inside = torch.zeros(m, m).double()
+    inside[c.i, c.j] = 1.0
+    p = c.dense(torch.nn.functional.elu(clear(values)) + 1) + background * (1 - inside)
+    book.result("free.", network(p, y), head | {"m": values})
+
+    g = Csr(n, n, random_pairs(book, n, n, 30))
+    g.save(book, "dae.")
+    asked = Csr(n, d, random_pairs(book, n, d, 17, loops=True))
+    asked.save(book, "hidden.")
+    masked = x.clone()
+    masked[asked.i, asked.j] = 0.0
+    book.put("masked", masked)
+    book.put("targets", x[asked.i, asked.j])
+    h = 5
+    dae = {name: book.input(f"dae.{name}", book.random(*shape)) for name, shape in (("W_1", (d, h)), ("b_1", (h,)), ("W_2", (d, h)), ("b_2", (d,)), ("weights", (30,)))}
+    a = g.dense(dae["weights"])
+    state = a @ torch.relu(clear(a @ (masked @ dae["W_1"]) + dae["b_1"], 1e-5))
+    output = (state @ dae["W_2"].T + dae["b_2"])[asked.i, asked.j]
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(output, x[asked.i, asked.j])
+    book.result("dae.", loss.reshape(1), dae)

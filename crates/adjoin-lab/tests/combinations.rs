@@ -111,8 +111,9 @@ fn reason_for_nodes(backbone: &str, learner: &str) -> Option<&'static str> {
     if network.depth() == 0 && learner != "none" {
         return Some("takes no graph");
     }
-    // Attention is over edges, and GCNII scales them: neither takes a matrix of low rank.
-    (learner == "svd" && ["gat", "gcnii"].contains(&backbone)).then_some("needs edges")
+    // Attention is over edges, and GCNII scales them: neither takes a map without a list of them.
+    let without_edges = ["svd", "slaps-fp"].contains(&learner);
+    (without_edges && ["gat", "gcnii"].contains(&backbone)).then_some("needs edges")
 }
 
 /// A small graph on disk.
@@ -209,7 +210,10 @@ fn by_hand<T: Task>(
 }
 
 /// Learners of methods that only drive the network of the lab's nodes, or learn a number for each of their pairs.
-const OF_NODES: [(&str, &str); 1] = [("ptdnet", "layers of the network")];
+const OF_NODES: [(&str, &str); 2] = [
+    ("ptdnet", "layers of the network"),
+    ("slaps", "a number for each pair"),
+];
 
 /// Learners that are refused, and that all of them are for a reason with this word, or that of [`OF_NODES`].
 fn refused(word: &str, run: impl Fn(LearnerConfig) -> Result<(), String>) -> Vec<&'static str> {

@@ -9,6 +9,7 @@ mod low_rank;
 mod pagerank;
 
 pub use adjacency::Adjacency;
+pub(crate) use alike::unit_rows;
 pub use features::{Features, SparseFeatures};
 pub use input::{CandidatePart, Evidence, GraphInput, Labels, Prepared, Progress};
 pub use knn::{KnnConfig, KnnWeights};

@@ -29,6 +29,7 @@ pub mod random;
 pub(crate) mod rows;
 pub mod segment;
 pub mod selector;
+pub(crate) mod sparse_rows;
 pub mod spmm;
 pub(crate) mod stream;
 pub(crate) mod weighted_edgeconv;

@@ -18,6 +18,7 @@ mod none;
 mod pagerank;
 mod ptdnet;
 mod self_weight;
+mod slaps;
 mod svd;
 
 pub use crate::graph::{KnnConfig, KnnWeights, PageRankConfig};
@@ -32,6 +33,10 @@ pub use none::Unchanged;
 pub use pagerank::PageRank;
 pub use ptdnet::{EdgeGate, PtdNet, PtdNetConfig};
 pub use self_weight::{SelfWeight, SelfWeightConfig};
+pub use slaps::{
+    Autoencoder, AutoencoderConfig, FreePairs, Generator, Masked, MlpPairs, ScaledPairs, Slaps,
+    SlapsActivation, SlapsConfig, SlapsGenerator,
+};
 pub use svd::{Svd, SvdConfig};
 pub use table::{LearnerEntry, Shape};
 
@@ -70,6 +75,14 @@ learners! {
             => LearnerConfig::PtdNet(PtdNetConfig::default());
         "ptdnet-wl": "PTDNet without the low-rank term"
             => LearnerConfig::PtdNet(PtdNetConfig::without_low_rank());
+    }
+    Slaps(config: SlapsConfig) => Slaps {
+        "slaps": "SLAPS: a graph from scaled features, helped by a denoising autoencoder"
+            => LearnerConfig::Slaps(SlapsConfig::default());
+        "slaps-fp": "SLAPS with a number for every candidate pair"
+            => LearnerConfig::Slaps(SlapsConfig::of(SlapsGenerator::Fp));
+        "slaps-mlp": "SLAPS with an MLP as wide as the features"
+            => LearnerConfig::Slaps(SlapsConfig::of(SlapsGenerator::Mlp));
     }
     SelfWeight(config: SelfWeightConfig) => SelfWeight {
         "self-weight": "the given graph with a weighted self-loop at every node"

@@ -21,6 +21,7 @@ mod pair_layers;
 mod pairs;
 mod segment;
 mod select;
+mod sparse_rows;
 mod spmm;
 mod stream;
 mod stream_scorer;
@@ -53,6 +54,7 @@ pub use segment::{
     segment_sum,
 };
 pub use select::{Selected, select};
+pub use sparse_rows::{nearest_rows, row_dots, sampled_products};
 pub use spmm::{spmm, spmm_onto};
 pub(crate) use stream::row_mass_and_top;
 pub use stream::{AllPairs, extend_top, log_mass, log_mass_and_top, top_candidates};
