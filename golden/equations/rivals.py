@@ -136,3 +136,65 @@ def slaps(book):
     output = (state @ dae["W_2"].T + dae["b_2"])[asked.i, asked.j]
     loss = torch.nn.functional.binary_cross_entropy_with_logits(output, x[asked.i, asked.j])
     book.result("dae.", loss.reshape(1), dae)
+
+
+@topic
+def nodeformer(book):
+    """NodeFormer: one layer of two heads between the maps in and out, for a given `projection` and, in `train.`, Gumbel
+    noise `gumbel` [heads * draws, nodes]. Parameters of heads lie side by side. `term` is the mean over heads and edges of
+    the pattern of order 1 of -log(pi_ij) / d_i. Orders 1 and 2, temperature 0.25, 5 random features, 3 draws.
+    """
+    n, d, width, heads, m, draws, classes, tau = 9, 4, 3, 2, 5, 3, 3, 0.25
+    pairs = random_pairs(book, n - 1, n - 1, 9)
+    c = Csr(n, n, pairs + [(j, i) for i, j in pairs])
+    c.save(book)
+    shapes = {
+        "x": (n, d), "W_in": (d, width), "b_in": (width,), "s_in": (width,), "t_in": (width,),
+        "W_q": (width, heads * width), "b_q": (heads * width,), "W_k": (width, heads * width), "b_k": (heads * width,),
+        "W_v": (width, heads * width), "b_v": (heads * width,), "W_o": (heads * width, width), "b_o": (width,),
+        "r": (2, heads), "s": (width,), "t": (width,), "W_out": (width, classes), "b_out": (classes,),
+    }
+    inputs = leaves(book, shapes)
+    p = inputs
+    projection = book.normal(m, width)
+    book.put("projection", projection)
+    gumbel = book.gumbel(heads * draws, n)
+    book.put("gumbel", gumbel)
+    pattern = ((c.dense(torch.ones(c.entries)) + torch.eye(n)) > 0).double()
+    patterns = [pattern, (pattern @ pattern > 0).double()]
+    edges = pattern.nonzero(as_tuple=True)
+
+    def norm(z, scale, shift):
+        centred = z - z.mean(1, keepdim=True)
+        return centred / (centred.square().mean(1, keepdim=True) + 1e-5).sqrt() * scale + shift
+
+    def features(z, shared):
+        z = z / (tau**0.5 * width**0.25)
+        exponent = z @ projection.T - z.square().sum(1, keepdim=True) / 2
+        largest = exponent.max() if shared else exponent.max(1, keepdim=True).values
+        return (torch.exp(exponent - largest) + 1e-6) / m**0.5
+
+    def run(noise):
+        z = torch.nn.functional.elu(clear(norm(p["x"] @ p["W_in"] + p["b_in"], p["s_in"], p["t_in"]), 1e-5))
+        q, key, v = (z @ p[f"W_{name}"] + p[f"b_{name}"] for name in "qkv")
+        outputs, term = [], 0.0
+        for head in range(heads):
+            own = slice(head * width, (head + 1) * width)
+            phi, psi = features(q[:, own], False), features(key[:, own], True)
+            scores = phi @ psi.T
+            attended = 0.0
+            for draw in range(draws if noise else 1):
+                weights = scores * torch.exp(gumbel[head * draws + draw] / tau) if noise else scores
+                attended = attended + weights / weights.sum(1, keepdim=True) @ v[:, own]
+            attended = attended / (draws if noise else 1)
+            for order, a in enumerate(patterns):
+                attended = attended + torch.sigmoid(p["r"][order, head]) * symmetric_scale(a) @ v[:, own]
+            outputs.append(attended)
+            attention = scores / scores.sum(1, keepdim=True)
+            term = term - (torch.log(attention[edges]) / pattern.sum(1)[edges[0]]).mean() / heads
+        z = norm(torch.cat(outputs, 1) @ p["W_o"] + p["b_o"] + z, p["s"], p["t"])
+        return z @ p["W_out"] + p["b_out"], term
+
+    for case, noise in (("", False), ("train.", True)):
+        logits, term = run(noise)
+        book.result(case, torch.cat([logits.flatten(), term.reshape(1)]), inputs)

@@ -111,6 +111,9 @@ fn reason_for_nodes(backbone: &str, learner: &str) -> Option<&'static str> {
     if network.depth() == 0 && learner != "none" {
         return Some("takes no graph");
     }
+    if learner == "nodeformer" && backbone != "gcn" {
+        return Some("layers of its own");
+    }
     // Attention is over edges, and GCNII scales them: neither takes a map without a list of them.
     let without_edges = ["svd", "slaps-fp"].contains(&learner);
     (without_edges && ["gat", "gcnii"].contains(&backbone)).then_some("needs edges")
@@ -210,9 +213,10 @@ fn by_hand<T: Task>(
 }
 
 /// Learners of methods that only drive the network of the lab's nodes, or learn a number for each of their pairs.
-const OF_NODES: [(&str, &str); 2] = [
+const OF_NODES: [(&str, &str); 3] = [
     ("ptdnet", "layers of the network"),
     ("slaps", "a number for each pair"),
+    ("nodeformer", "attends within one graph"),
 ];
 
 /// Learners that are refused, and that all of them are for a reason with this word, or that of [`OF_NODES`].

@@ -13,6 +13,7 @@ pub mod dropout;
 pub mod edge_messages;
 pub mod edgeconv;
 pub(crate) mod elu;
+pub(crate) mod feature_attention;
 pub(crate) mod gru;
 pub mod knn;
 pub(crate) mod leaky;

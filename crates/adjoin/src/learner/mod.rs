@@ -14,6 +14,7 @@ mod gnnguard;
 mod jaccard;
 mod knn;
 mod neural_sparse;
+mod nodeformer;
 mod none;
 mod pagerank;
 mod ptdnet;
@@ -29,6 +30,7 @@ pub use gnnguard::{GnnGuard, GnnGuardConfig};
 pub use jaccard::{Jaccard, JaccardConfig};
 pub use knn::Knn;
 pub use neural_sparse::{NeuralSparse, NeuralSparseConfig, SparseWeights};
+pub use nodeformer::{AttentionNoise, NodeFormer, NodeFormerConfig, NodeFormerLayer, RowNorm};
 pub use none::Unchanged;
 pub use pagerank::PageRank;
 pub use ptdnet::{EdgeGate, PtdNet, PtdNetConfig};
@@ -83,6 +85,10 @@ learners! {
             => LearnerConfig::Slaps(SlapsConfig::of(SlapsGenerator::Fp));
         "slaps-mlp": "SLAPS with an MLP as wide as the features"
             => LearnerConfig::Slaps(SlapsConfig::of(SlapsGenerator::Mlp));
+    }
+    NodeFormer(config: NodeFormerConfig) => NodeFormer {
+        "nodeformer": "NodeFormer: attention to all nodes and along given edges, in layers of its own"
+            => LearnerConfig::NodeFormer(NodeFormerConfig::default());
     }
     SelfWeight(config: SelfWeightConfig) => SelfWeight {
         "self-weight": "the given graph with a weighted self-loop at every node"

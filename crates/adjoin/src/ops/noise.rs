@@ -47,6 +47,25 @@ pub fn logistic_noise<const D: usize>(
     }
 }
 
+/// Gumbel(0, 1) noise for every entry of a matrix, in the element type of `like`.
+///
+/// # Errors
+/// If the element type is neither `f32` nor `f64`.
+pub fn gumbel_matrix<const D: usize>(
+    shape: [usize; 2],
+    key: Key,
+    like: &Tensor<D>,
+) -> Result<Tensor<2>> {
+    fn draw<T: Real>([rows, columns]: [usize; 2], key: Key) -> Vec<T> {
+        let row = |row: u32| (0..columns as u32).map(move |column| key.row(row).gumbel(column));
+        (0..rows as u32).flat_map(row).collect()
+    }
+    match like.dtype() {
+        DType::F64 => constant(draw::<f64>(shape, key), shape, like),
+        _ => constant(draw::<f32>(shape, key), shape, like),
+    }
+}
+
 /// A number `law(key, symmetric, i, j)` for every pair.
 fn drawn<T: Real, const D: usize>(
     pairs: &Csr,
