@@ -74,6 +74,8 @@ pub struct Prepared {
     /// Class probabilities of every node that a teacher gave before a graph is learned,
     /// `[nodes, classes]`, constants. Whoever has them puts them here; no learner makes them.
     pub probabilities: Option<Tensor<2>>,
+    /// Scaled patterns of neighbours at growing numbers of steps, of learners that aggregate over several.
+    pub patterns: Option<Vec<Adjacency>>,
     /// Candidates with the log-odds that they are good neighbours, of learners that
     /// fit them to labels.
     pub evidence: Option<Evidence>,

@@ -10,6 +10,7 @@ mod low_rank;
 mod pagerank;
 
 pub use adjacency::Adjacency;
+pub(crate) use alike::unit_rows;
 pub use density::{DENSITY_WIDTHS, Spacing, density_extras};
 pub use features::{Features, SparseFeatures};
 pub use input::{CandidatePart, Evidence, Extras, GraphInput, Labels, Prepared, Progress};

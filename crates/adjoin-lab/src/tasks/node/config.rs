@@ -191,6 +191,14 @@ impl Settings for NodeConfig {
             );
             return Err(Error::Config { place: format!("learner {learner}"), what });
         }
+        if self.learner.replaces_network() && self.backbone() != Node::BACKBONE {
+            let what = format!(
+                "has layers of its own and leaves backbone {} out; choose --backbone {}, whose layers are not used either",
+                self.backbone(),
+                Node::BACKBONE
+            );
+            return Err(Error::Config { place: format!("learner {}", self.learner()), what });
+        }
         if self.draws.samples == 0 {
             let what = "must be at least 1".into();
             return Err(Error::Config { place: "draws.samples".into(), what });
