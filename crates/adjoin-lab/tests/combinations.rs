@@ -66,7 +66,7 @@ fn trains_resumes_and_is_evaluated<T: Reportable>(
     assert!(matches!(stopped, Error::Interrupted { epoch: 1, seed: SEED }), "{what}: {stopped}");
     drop(made);
     let made = RunFolder::<T>::reopen(&parts, false).unwrap();
-    assert_eq!(made.parts()[0].configs, [layers.clone()], "{what}");
+    assert_eq!(made.parts()[0].configs, slice::from_ref(&layers), "{what}");
     let found =
         made.execute(slice::from_ref(data), 1, |_, _| Unobserved, page).expect(&what).remove(0);
     made.publish().unwrap();

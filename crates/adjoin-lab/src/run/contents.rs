@@ -22,7 +22,7 @@ pub(super) struct Several {
 #[derive(Debug)]
 pub(super) enum Contents {
     /// One dataset, with one learner or several.
-    One(Plan),
+    One(Box<Plan>),
     /// Several datasets.
     Several(Several),
 }
@@ -70,7 +70,7 @@ pub(super) fn read_contents(folder: &Path) -> Result<Contents> {
 /// The plan of a folder for one dataset.
 pub(super) fn read_plan(folder: &Path) -> Result<Plan> {
     match read_contents(folder)? {
-        Contents::One(plan) => Ok(plan),
+        Contents::One(plan) => Ok(*plan),
         Contents::Several(_) => {
             let what = "lists datasets where one is expected".into();
             Err(Error::Format { path: folder.join(PLAN), what })

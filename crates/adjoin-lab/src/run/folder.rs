@@ -213,7 +213,7 @@ impl<T: Task> RunFolder<T> {
         check_task::<T>(contents.task(), path)?;
         let _lock = target::lock(&work)?;
         let parts = match contents {
-            Contents::One(plan) => vec![reopen_part(String::new(), &work, plan)?],
+            Contents::One(plan) => vec![reopen_part(String::new(), &work, *plan)?],
             Contents::Several(several) => {
                 let one = |name: String| {
                     let folder = work.join(&name);
@@ -446,7 +446,7 @@ pub(super) fn open_single<T: Task>(folder: &Path) -> Result<(Plan, T::Config)> {
     let contents = read_contents(folder)?;
     check_task::<T>(contents.task(), folder)?;
     match contents {
-        Contents::One(plan) if plan.learners.len() == 1 => Ok((plan, read_config::<T>(folder)?)),
+        Contents::One(plan) if plan.learners.len() == 1 => Ok((*plan, read_config::<T>(folder)?)),
         _ => {
             let parts = leaves(folder)?;
             let parts: Vec<String> = parts.iter().map(|part| part.display().to_string()).collect();
