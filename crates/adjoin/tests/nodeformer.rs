@@ -134,7 +134,7 @@ fn constant_values_stay_and_constants_of_the_noise_cancel() {
     let constant = tensor(&[2.5; 24], [12, 2]);
     let noise: Vec<f64> = normals(3, 36).iter().map(|g| (g / 0.25).exp()).collect();
     let weights = tensor(&noise, [3, 12]);
-    for weights in [weights.clone(), Tensor::ones_like(&weights).slice([0..1])] {
+    for weights in [weights.clone(), Tensor::ones_like(&weights).narrow(0, 0, 1)] {
         let found = ops::feature_attention(&p, &r, &constant, &weights).unwrap();
         assert_close(&values(&found), &[2.5; 24], 1e-12);
     }

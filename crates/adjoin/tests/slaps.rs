@@ -240,7 +240,7 @@ fn products_of_rows_are_those_of_dense_ones() {
     let rows = words(20, 12, 5).topology().clone();
     let pairs = graph(3, 20, 20, 4);
     let numbers = normals(5, rows.edges());
-    gradcheck(&[numbers.clone()], |t| ops::row_dots(&pairs, &rows, &t[0]).unwrap());
+    gradcheck(std::slice::from_ref(&numbers), |t| ops::row_dots(&pairs, &rows, &t[0]).unwrap());
     let dense = Adjacency::new(rows.clone(), tensor(&numbers, [rows.edges()])).unwrap();
     let dense = values(&dense.to_dense().unwrap());
     let dot = |i: usize, j: usize| -> f64 {
