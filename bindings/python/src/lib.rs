@@ -1,8 +1,10 @@
 //! The native half of the Python package `adjoin`: kernels, learners and training below NumPy arrays.
+#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod arrays;
 mod classifier;
+mod datasets;
 mod edges;
 mod functional;
 mod learner;
@@ -15,6 +17,7 @@ mod _rust {
     #[pymodule_export]
     use super::{
         classifier::{Classifier, backbones},
+        datasets::cora,
         functional::{Edges, Kept, Segments, knn_index},
         learner::{Inputs, Learner, Prepared, Tape, learners, settings_of},
         run::{get_threads, set_threads},

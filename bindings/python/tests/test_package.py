@@ -31,6 +31,7 @@ def test_importing_needs_neither_torch_nor_scikit_learn():
         ("adjoin._graph", None),
         ("adjoin._learn", None),
         ("adjoin._tables", None),
+        ("adjoin.datasets", None),
         ("adjoin._classifier", "sklearn"),
         ("adjoin.torch", "torch"),
         ("adjoin.torch._module", "torch"),
@@ -135,6 +136,13 @@ def test_the_checks_of_scikit_learn():
     checks = pytest.importorskip("sklearn.utils.estimator_checks")
     model = adjoin.NodeClassifier("none", "mlp", settings={"train.epochs": 60, "train.rate": 0.05})
     checks.check_estimator(model)
+    # Nodes of one call are candidates of each other, so a prediction depends on what else is predicted.
+    among = dict.fromkeys(
+        ("check_methods_sample_order_invariance", "check_methods_subset_invariance"),
+        "nodes are classified by the nodes around them",
+    )
+    model = adjoin.NodeClassifier(settings={"train.epochs": 20})
+    checks.check_estimator(model, expected_failed_checks=among)
 
 
 def test_classifier_arguments():

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import datasets
 from ._graph import Graph
 from ._learn import learn_graph
 from ._runs import Run, load_run
@@ -25,6 +26,7 @@ __all__ = [
     "Run",
     "__version__",
     "backbones",
+    "datasets",
     "get_threads",
     "learn_graph",
     "learners",

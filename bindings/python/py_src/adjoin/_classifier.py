@@ -159,7 +159,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any, edges: Any = None) -> npt.NDArray[Any]:
         """The most likely class of every node; see :meth:`predict_log_proba`."""
-        return self.classes_[self.predict_log_proba(X, edges).argmax(1)]
+        best = self.predict_log_proba(X, edges).argmax(1)
+        return self.classes_[best]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
