@@ -32,23 +32,20 @@ install_wheel() {
     "$fresh/bin/python" -m pip install --quiet --no-deps "$wheels"/*.whl
 }
 
-check_types() {
+check_stubs() {
     # From elsewhere, so that the installed package is looked at and not the source.
-    (cd "$fresh" && bin/python -m mypy --strict --ignore-missing-imports -p adjoin && bin/python -m mypy.stubtest adjoin._rust)
+    (cd "$fresh" && bin/python -m mypy.stubtest adjoin._rust)
 }
 
 if ! cmp -s requirements-test.txt "$tools/installed.txt"; then
     step install_tools
 fi
-# The versions that maturin compiles with, so that clippy and the wheel share what is compiled.
-export PYO3_PYTHON=$tools/bin/python PYO3_BUILD_EXTENSION_MODULE=1
 rm -rf "$wheels"
 step cargo fmt --check
-step "$tools/bin/maturin" build --release --locked --quiet --interpreter "$PYO3_PYTHON" --out "$wheels"
-step cargo clippy --release --locked -- -D warnings
+step "$tools/bin/maturin" build --release --locked --quiet --interpreter "$tools/bin/python" --out "$wheels"
 step install_wheel
 step "$tools/bin/abi3audit" --strict "$wheels"/*.whl
-step check_types
+step check_stubs
 step "$fresh/bin/python" -m pytest tests -p no:cacheprovider
 step "$fresh/bin/python" examples/gcn_on_cora.py --epochs 12 --seeds 1
 step "$fresh/bin/python" examples/digits_without_a_graph.py --epochs 12
