@@ -30,9 +30,9 @@ describe("content", () => {
       assert.ok(await chart.locator(".grid").count() >= 3);
     }
     if (!graphs.length) return;
-    const bars = page.locator("section.graph:not([hidden]) .bar");
+    const bars = page.locator("section.graph:not([hidden]) .chart .bar");
     const shown = graphs[graphs.length - 1];
-    assert.equal(await bars.count(), 2 * shown.degrees.input.length);
+    assert.equal(await bars.count(), 2 * shown.charts.reduce((sum, chart) => sum + chart.degrees.input.length, 0));
     const heights = await bars.evaluateAll((all) => all.map((bar) => Number(bar.getAttribute("height"))));
     assert.ok(heights.every((h) => h >= 0) && Math.max(...heights) > 100);
     assert.ok(await page.locator("section.graph:not([hidden]) .homophily .mean").count() >= 1);
@@ -44,6 +44,50 @@ describe("content", () => {
     const [kept, added, dropped] = [0, 1, 2].map((f) => page.locator(`#node-map .edge.${["kept", "new", "dropped"][f]}`));
     const drawn = await kept.count() + await added.count() + await dropped.count();
     assert.equal(await page.locator("#node-links tbody tr:has(td.num)").count(), drawn, "table and drawing agree");
+  }));
+
+  test("the page shows what was learned: sizes, scores, classes and the choice", () => onPage({}, async (page) => {
+    const { graphs } = await data(page);
+    const panel = page.locator("section.graph:not([hidden])");
+    const titles = await panel.locator("h4").allInnerTexts();
+    for (const title of ["Links present at a node", "Neighbours of the same class", "By class", "Confusion matrix"]) assert.ok(titles.includes(title), `${title} in ${titles}`);
+    const { charts, explorer } = graphs.at(-1);
+    assert.equal(titles.includes("Size k: what training changed"), charts.length === 2);
+    assert.ok((await panel.locator(".sizes").innerText()).includes("Soft degree"));
+    for (const nodes of ["Test nodes, by links", "Test nodes, by weight"]) assert.match(await panel.locator(`.homophily tr:has-text("${nodes}")`).innerText(), /\d+\.\d\s+\d+\.\d/);
+    if (explorer.scores.length) {
+      assert.ok(await panel.locator(".scores .bar").count() > 5);
+      assert.match(await page.locator("#node-links tbody tr").first().innerText(), /p [01]/);
+    }
+    if (explorer.injected) {
+      assert.ok(await panel.locator(".scores .bar.injected").count() > 0, "injected edges are in the histograms");
+      const colours = await panel.locator(".scores .bar.injected, .scores .bar.learned").evaluateAll((all) => [...new Set(all.map((bar) => getComputedStyle(bar).fill))]);
+      assert.equal(colours.length, 2, "in another colour");
+    }
+    if (charts.length === 2) {
+      assert.ok((await panel.locator(".scatter .dots").getAttribute("d")).split("M").length > 1000);
+      assert.equal(explorer.start.length, explorer.k.length);
+    }
+    const choice = page.locator("table.choice").last();
+    assert.match(await choice.locator("tr.all").innerText(), /\d+ of \d+/);
+    assert.equal(await choice.locator("tbody tr:not(.all) b").count(), await choice.locator("tbody tr:not(.all)").count(), "one graph a seed is chosen");
+  }));
+
+  test("figures and tables can be taken along", () => onPage({ acceptDownloads: true }, async (page) => {
+    const take = async (label) => {
+      const button = page.locator(`section.graph:not([hidden]) .downloads button:text-is("${label}")`).first();
+      const [file] = await Promise.all([page.waitForEvent("download"), button.click()]);
+      const parts = [];
+      for await (const part of await file.createReadStream()) parts.push(part);
+      return { name: file.suggestedFilename(), bytes: Buffer.concat(parts) };
+    };
+    const picture = await take("SVG");
+    assert.match(picture.name, /\.svg$/);
+    assert.match(picture.bytes.toString(), /^<svg[^]*fill:rgb/);
+    const pixels = await take("PNG");
+    assert.deepEqual([...pixels.bytes.subarray(1, 4)], [..."PNG"].map((c) => c.charCodeAt(0)));
+    const table = await take("CSV");
+    assert.ok(table.bytes.toString().trim().split("\n").length > 3);
   }));
 
   test("a run can be hidden in the curves", () => onPage({}, async (page) => {
@@ -65,14 +109,14 @@ describe("without a mouse", () => {
     if (!(await data(page)).graphs.length) return;
     await tabTo(page, () => document.activeElement.parentElement?.dataset.chart === "degrees");
     await page.keyboard.press("ArrowRight");
-    assert.match(await page.locator('section.graph:not([hidden]) [data-readout^="degrees"]').innerText(), /^degree .* in the input/);
+    assert.match(await page.locator('section.graph:not([hidden]) [data-readout^="degrees"]').first().innerText(), /^links present .* in the given graph/);
   }));
 
   test("the explorer finds, walks and goes back", async (t) => {
     await onPage({}, async (page) => {
       const { graphs } = await data(page);
       if (!graphs.length) return t.skip("no graph in this report");
-      const { explorer } = graphs[0];
+      const { explorer } = graphs.at(-1);
       await tabTo(page, () => document.activeElement.id === "node-search");
       const rows = explorer.totals.length;
       const linksOf = (i) => explorer.neighbours.slice(explorer.pointers[i], explorer.pointers[i + 1]);

@@ -19,15 +19,24 @@ use std::process::ExitCode;
     about,
     after_help = "\
 Examples:
-  adjoin train                          GCN on Cora with and without a learned graph
+  adjoin train                          GCN on Cora with and without a learned graph, clean and damaged
   adjoin train --dataset ./my-graph     your own nodes.csv and edges.csv
   adjoin list learners                  what can be named: learners, backbones, datasets, recipes, keys
   adjoin COMMAND --help                 more on each command, with examples"
 )]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
+
+/// What `adjoin` alone says.
+const GREETING: &str = "\
+adjoin learns, for every node of a graph, which neighbours it should have and how many.
+
+  adjoin train                        GCN on Cora with and without a learned graph, clean and damaged: a minute
+  adjoin train --dataset ./my-graph   your own graph, a folder with nodes.csv and edges.csv
+  adjoin --help                       all commands
+";
 
 #[derive(Subcommand)]
 enum Command {
@@ -59,7 +68,13 @@ fn main() -> ExitCode {
     allocator::keep_pages();
     // clap itself ends with 2 on wrong usage.
     let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|e| e.exit());
-    let result = match cli.command {
+    let Some(command) = cli.command else {
+        return match failure::print(GREETING) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => failure.report(),
+        };
+    };
+    let result = match command {
         Command::Train(command) => command.run(),
         Command::Evaluate(command) => command.run(),
         Command::Predict(command) => command.run(),

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{fail, graph, json, public_data, run, succeed, train};
+use common::{fail, graph, json, public_data, succeed, train};
 use std::fs;
 
 #[test]
@@ -31,7 +31,10 @@ fn every_command_teaches_by_example() {
         );
     }
     fail(folder.path(), &["trian"], 2);
-    assert_eq!(run(folder.path(), &[]).status.code(), Some(2));
+    let greeting = succeed(folder.path(), &[]);
+    let commands = greeting.lines().filter(|line| line.starts_with("  adjoin "));
+    assert_eq!(commands.count(), 3, "{greeting}");
+    assert!(greeting.contains("  adjoin train ") && greeting.contains("--help"), "{greeting}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn a_plant_is_compared_with_at_the_end() {
     let again = json(&succeed(path, &["evaluate", "run/dgg", "--json"]));
     assert_eq!(&again["runs"][0]["test"]["edges"]["planted"], found);
     let page = fs::read_to_string(path.join("run/report.html")).unwrap();
-    assert!(page.contains("learned k against planted neighbours"));
+    assert!(page.contains("size k against planted neighbours"));
     assert!(page.contains("class=\"dots\""));
 }
 

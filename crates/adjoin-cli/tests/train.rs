@@ -27,7 +27,7 @@ fn json_has_the_promised_shape_and_the_folder_the_promised_files() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = graph(folder.path(), 0);
     let json = train(folder.path(), &dataset, "dgg", "one");
-    assert_eq!(keys(&json), ["created", "differences", "runs", "task", "version"]);
+    assert_eq!(keys(&json), ["created", "differences", "runs", "task", "version", "warnings"]);
     assert_eq!((&json["task"], &json["differences"]), (&"node".into(), &Value::Array(vec![])));
     let run = &json["runs"][0];
     let expected = [
@@ -43,6 +43,8 @@ fn json_has_the_promised_shape_and_the_folder_the_promised_files() {
         "origins",
         "out",
         "peak_rss_bytes",
+        "preparation",
+        "references",
         "seeds",
         "split",
         "split_hash",
@@ -53,8 +55,21 @@ fn json_has_the_promised_shape_and_the_folder_the_promised_files() {
     ];
     assert_eq!(keys(run), expected);
     let seed = &run["seeds"][1];
-    let of_seed = ["best_epoch", "choice", "epochs", "seconds", "seed", "test", "valid"];
+    // Six epochs are fewer than the patience.
+    let of_seed = [
+        "best_epoch",
+        "choice",
+        "cut_short",
+        "epochs",
+        "seconds",
+        "seed",
+        "steps",
+        "test",
+        "valid",
+    ];
     assert_eq!(keys(seed), of_seed);
+    // The learned graph, the given one and none.
+    assert_eq!(seed["steps"], 18);
     assert_eq!(keys(&seed["choice"]), ["alternatives", "chosen"]);
     let graphs = seed["choice"]["alternatives"].as_array().unwrap().iter();
     assert!(graphs.map(|graph| &graph["graph"]).eq(["learned", "given", "none"]));
@@ -286,9 +301,13 @@ fn missing_and_malformed_data_say_where() {
     assert!(error.contains("cora"), "{error}");
     let dataset = graph(folder.path(), 0);
     let nodes = fs::read_to_string(dataset.join("nodes.csv")).unwrap();
-    fs::write(dataset.join("nodes.csv"), nodes.replacen("1.000", "one", 1)).unwrap();
+    fs::write(
+        dataset.join("nodes.csv"),
+        nodes.replacen("1.000", "2.000", 1).replacen("1.000", "one", 1),
+    )
+    .unwrap();
     let error = fail(folder.path(), &["train", "--dataset", dataset.to_str().unwrap()], 1);
-    assert!(error.contains("nodes.csv, line 2"), "{error}");
+    assert!(error.contains("nodes.csv, line 3, field `b`: `one` is not a number"), "{error}");
     assert!(!folder.path().join("runs").exists());
 }
 

@@ -63,6 +63,7 @@ fn decode(asset: &[u8]) -> Result<NodeDataset> {
     let dataset = NodeDataset {
         name: "cora".into(),
         features: Features::from_rows(columns, rows).ok_or_else(|| damaged(input.at))?,
+        missing: None,
         feature_names: Vec::new(),
         edges: simplify(edges),
         marks: Default::default(),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
+use crate::error::{At, Error, Result};
 use crate::features::Features;
 use crate::marks::EdgeMarks;
 use crate::split::{Split, hex};
@@ -22,6 +22,8 @@ pub struct NodeDataset {
     pub name: String,
     /// One row a node.
     pub features: Features,
+    /// Where the first missing feature was read, if the source says so; missing ones are NaN.
+    pub missing: Option<At>,
     /// Names of the features, in the order of their columns, words of a bag with [`WORD`] before them;
     /// empty when the source has none.
     pub feature_names: Vec<String>,

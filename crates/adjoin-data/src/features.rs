@@ -1,4 +1,6 @@
-//! Node features: a bag of words stays sparse, measurements stay dense.
+//! Node features: a bag of words stays sparse, measurements stay dense. A missing value is NaN.
+
+use std::ops::Range;
 
 /// One row of numbers a node.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,6 +100,15 @@ impl Features {
         }
     }
 
+    /// True when a value is missing.
+    pub fn has_missing(&self) -> bool {
+        match self {
+            Self::Sparse { values, .. } | Self::Dense { values, .. } => {
+                values.iter().any(|value| value.is_nan())
+            }
+        }
+    }
+
     /// True for compressed rows.
     pub fn is_sparse(&self) -> bool {
         matches!(self, Self::Sparse { .. })
@@ -146,25 +157,28 @@ impl Features {
         }
     }
 
-    /// Divides every row by the sum of its absolute values, as GCN does with bags of words. Rows of
-    /// zeros stay as they are.
-    pub fn row_normalise(&mut self) {
+    /// Divides these columns of every row by the sum of their absolute values, as GCN does with bags of words.
+    /// Rows of zeros stay as they are.
+    pub fn row_normalise(&mut self, of: Range<usize>) {
         match self {
-            Self::Sparse { pointers, values, .. } => {
+            Self::Sparse { pointers, indices, values, .. } => {
                 for pair in pointers.windows(2) {
-                    if let Some(row) = values.get_mut(pair[0] as usize..pair[1] as usize) {
-                        normalise(row);
-                    }
+                    let range = pair[0] as usize..pair[1] as usize;
+                    let Some(cells) = indices.get(range.clone()) else { continue };
+                    let place = |end: usize| cells.partition_point(|cell| (*cell as usize) < end);
+                    let wanted = range.start + place(of.start)..range.start + place(of.end);
+                    values.get_mut(wanted).into_iter().for_each(normalise);
                 }
             }
             Self::Dense { columns, values, .. } => {
-                values.chunks_mut((*columns).max(1)).for_each(normalise);
+                let rows = values.chunks_mut((*columns).max(1));
+                rows.filter_map(|row| row.get_mut(of.clone())).for_each(normalise);
             }
         }
     }
 
-    /// Checks the shape, the order of the columns and that every value is finite. The message says
-    /// which row and column is wrong.
+    /// Checks the shape, the order of the columns and that no value is infinite. The message says which row
+    /// and column is wrong.
     pub fn validate(&self) -> Result<(), String> {
         match self {
             Self::Dense { rows, columns, values } => {
@@ -174,7 +188,7 @@ impl Features {
                         values.len()
                     ));
                 }
-                match values.iter().position(|value| !value.is_finite()) {
+                match values.iter().position(|value| value.is_infinite()) {
                     Some(at) => Err(format!(
                         "row {}, column {} is {}, not a finite number",
                         at / columns,
@@ -219,7 +233,7 @@ fn check_row(row: usize, columns: usize, cells: &[u32], values: &[f32]) -> Resul
     if cells.windows(2).any(|pair| pair[0] >= pair[1]) {
         return Err(format!("the columns of row {row} are not strictly ascending"));
     }
-    match cells.iter().zip(values).find(|(_, value)| !value.is_finite()) {
+    match cells.iter().zip(values).find(|(_, value)| value.is_infinite()) {
         Some((cell, value)) => {
             Err(format!("row {row}, column {cell} is {value}, not a finite number"))
         }
@@ -246,7 +260,7 @@ mod tests {
         assert_eq!(features.validate(), Ok(()));
         assert_eq!(features.row(0), [(1, 2.0), (3, 2.0)]);
         assert_eq!(features.row(2), [(3, 5.0)]);
-        features.row_normalise();
+        features.row_normalise(0..4);
         assert_eq!(features.row(0), [(1, 0.5), (3, 0.5)]);
         assert_eq!(features.to_dense()[4..8], [0.0; 4]);
         assert!(features.row(9).is_empty());
@@ -264,8 +278,9 @@ mod tests {
 
     #[test]
     fn faults_are_named() {
-        let dense = Features::Dense { rows: 2, columns: 2, values: vec![0.0, 1.0, f32::NAN, 0.0] };
-        assert!(dense.validate().unwrap_err().contains("row 1, column 0 is NaN"));
+        let dense =
+            Features::Dense { rows: 2, columns: 2, values: vec![0.0, 1.0, f32::INFINITY, 0.0] };
+        assert!(dense.validate().unwrap_err().contains("row 1, column 0 is inf"));
         let sparse = |pointers: Vec<u32>, indices: Vec<u32>| {
             let values = vec![1.0; indices.len()];
             Features::Sparse { rows: 2, columns: 3, pointers, indices, values }.validate()

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::marks::EdgeMarks;
 use crate::random::SplitMix64;
+use crate::split_spec::SplitSpec;
 
 /// Settings of [`citation_like`].
 #[derive(Debug, Clone, PartialEq)]
@@ -101,6 +102,7 @@ pub fn citation_like(config: &GeneratorConfig) -> Result<NodeDataset> {
     let mut dataset = NodeDataset {
         name: "citation-like".into(),
         features,
+        missing: None,
         feature_names: Vec::new(),
         edges,
         weights: None,
@@ -110,7 +112,9 @@ pub fn citation_like(config: &GeneratorConfig) -> Result<NodeDataset> {
         node_ids: Vec::new(),
         splits: Vec::new(),
     };
-    dataset.splits.extend(dataset.default_split().ok());
+    // As published for citation graphs, where every class is large enough.
+    let usual = SplitSpec::Random { seed: 0 }.make(&dataset).or_else(|_| dataset.default_split());
+    dataset.splits.extend(usual.ok());
     if config.wrong_edges != 0.0 {
         let name = dataset.name.clone();
         dataset = add_wrong_edges(&dataset, config.wrong_edges, config.seed)?.0;

@@ -61,7 +61,7 @@ pub use error::{At, Error, Result};
 pub use features::Features;
 pub use fetch::{FetchOptions, Fetched, Progress, fetch};
 pub use generate::{GeneratorConfig, add_wrong_edges, citation_like, mark_injected};
-pub use locate::load;
+pub use locate::{load, load_nodes};
 pub use locations::Locations;
 pub use marks::EdgeMarks;
 pub use npz_writer::NpzWriter;

@@ -8,6 +8,7 @@ use crate::error::{At, Error, Result};
 use crate::locations::Locations;
 use crate::read;
 use crate::registry::{KnownDataset, find};
+use crate::split_spec::SplitSpec;
 
 /// Folders below a data folder that hold several archives.
 const GROUPS: [&str; 5] =
@@ -22,11 +23,12 @@ enum Found {
 }
 
 impl Found {
-    fn read(&self) -> Result<NodeDataset> {
+    fn read(&self, edges: bool) -> Result<NodeDataset> {
         match self {
             Self::Planetoid { folder, stem } => read::planetoid(folder, stem),
             Self::Npz(path) => read::npz(path),
-            Self::Csv(folder) => read::csv_folder(folder),
+            Self::Csv(folder) if edges => read::csv_folder(folder),
+            Self::Csv(folder) => read::csv_nodes(folder),
             Self::GraphMl(path) => read::graphml(path),
         }
     }
@@ -45,10 +47,19 @@ impl Found {
 ///
 /// A known name ([`list`](crate::list)) or any other plain word is looked for in every folder of
 /// `locations`, as `NAME/ind.NAME.*`, `GROUP/NAME.npz` (groups `planetoid_plain`, `heterophilous`,
-/// `amazon_coauthor`, `poisoned`, `misleading`), `NAME.npz`, `NAME/nodes.csv` and `NAME.graphml`. Cora is in the program
+/// `amazon_coauthor`, `poisoned`, `misleading`), `NAME.npz`, `NAME/NAME.npz`, `NAME/nodes.csv` and `NAME.graphml`. Cora is in the program
 /// itself if it is nowhere else. What is not found so is taken as a path: a folder with `nodes.csv`
 /// or `ind.*` files, an `.npz` or a `.graphml` file. Write `./cora` for a folder with a known name.
 pub fn load(name_or_path: &str, locations: &Locations) -> Result<NodeDataset> {
+    find_and_read(name_or_path, locations, true)
+}
+
+/// As [`load`], without the edges: a folder needs no `edges.csv`.
+pub fn load_nodes(name_or_path: &str, locations: &Locations) -> Result<NodeDataset> {
+    Ok(find_and_read(name_or_path, locations, false)?.without_edges())
+}
+
+fn find_and_read(name_or_path: &str, locations: &Locations, edges: bool) -> Result<NodeDataset> {
     let known = find(name_or_path);
     let plain_word = !name_or_path.contains(['/', '\\']);
     let mut looked = Vec::new();
@@ -61,8 +72,12 @@ pub fn load(name_or_path: &str, locations: &Locations) -> Result<NodeDataset> {
             for found in candidates(folder, name, &stems) {
                 let landmark = found.landmark();
                 if landmark.is_file() {
-                    let mut dataset = found.read()?;
+                    let mut dataset = found.read(edges)?;
                     dataset.name = name.to_string();
+                    if known.is_ok() && dataset.splits.is_empty() {
+                        // The protocol that such graphs are published with (Shchur et al. 2018).
+                        dataset.splits.extend(SplitSpec::Random { seed: 0 }.make(&dataset).ok());
+                    }
                     return Ok(dataset);
                 }
                 looked.push(landmark);
@@ -74,7 +89,7 @@ pub fn load(name_or_path: &str, locations: &Locations) -> Result<NodeDataset> {
         Ok(entry) => Err(missing(&entry, looked, locations)),
         Err(unknown) => {
             let path = Path::new(name_or_path);
-            if path.exists() { by_path(path)?.read() } else { Err(unknown) }
+            if path.exists() { by_path(path)?.read(edges) } else { Err(unknown) }
         }
     }
 }
@@ -92,6 +107,7 @@ fn candidates(folder: &Path, name: &str, stems: &[&str]) -> Vec<Found> {
         all.push(Found::Npz(folder.join(group).join(&file)));
     }
     all.push(Found::Npz(folder.join(&file)));
+    all.push(Found::Npz(folder.join(name).join(&file)));
     all.push(Found::Csv(folder.join(name)));
     all.push(Found::GraphMl(folder.join(format!("{name}.graphml"))));
     all

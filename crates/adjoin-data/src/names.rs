@@ -41,7 +41,7 @@ pub(crate) const NAMES: &[(&str, &[&str])] = &[
             "nba-def-40",
         ],
     ),
-    ("points", &["shapes", "modelnet40"]),
+    ("points", &["shapes", "modelnet40", "modelnet10"]),
 ];
 
 /// What to say about a name that is not among the known ones of a task.

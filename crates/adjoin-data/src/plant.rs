@@ -129,6 +129,7 @@ pub fn planted(config: &PlantedConfig) -> Result<NodeDataset> {
     let mut dataset = NodeDataset {
         name: "planted".into(),
         features: Features::from_dense(nodes, features, values),
+        missing: None,
         feature_names: (0..features).map(|column| format!("f{column}")).collect(),
         edges,
         weights: None,
@@ -138,7 +139,7 @@ pub fn planted(config: &PlantedConfig) -> Result<NodeDataset> {
         node_ids: Vec::new(),
         splits: Vec::new(),
     };
-    let split = SplitSpec::Ratio { train: 0.2, valid: 0.2, test: 0.6, seed };
+    let split = SplitSpec::Ratio { stratified: false, train: 0.2, valid: 0.2, test: 0.6, seed };
     dataset.splits.push(dataset.split(&split)?);
     dataset.validate()?;
     Ok(dataset)

@@ -59,7 +59,7 @@ const BENCHMARK: &str = "https://github.com/shchur/gnn-benchmark";
 const GRAPH_DATA: &str = "https://github.com/EdisonLeeeee/GraphData";
 const MIT_CITATIONS: &str = "MIT (repository); the citation data states none";
 const FIXED: &str = "fixed:0 ... fixed:9";
-const NONE: &str = "none (use random:SEED)";
+const DRAWN: &str = "random:SEED";
 
 type Row = (
     &'static str,
@@ -104,7 +104,7 @@ const ROWS: [Row; 15] = [
         "amazon_photo",
         "cameras bought together",
         [7650, 119_081, 745, 8],
-        NONE,
+        DRAWN,
         "MIT",
         BENCHMARK,
         &[],
@@ -113,7 +113,7 @@ const ROWS: [Row; 15] = [
         "amazon_cs",
         "computers bought together",
         [13752, 245_861, 767, 10],
-        NONE,
+        DRAWN,
         "MIT",
         BENCHMARK,
         &[],
@@ -122,12 +122,12 @@ const ROWS: [Row; 15] = [
         "coauthor_cs",
         "authors in computer science",
         [18333, 81894, 6805, 15],
-        NONE,
+        DRAWN,
         "MIT",
         BENCHMARK,
         &[],
     ),
-    ("coauthor_phy", "authors in physics", [34493, 247_962, 8415, 5], NONE, "MIT", BENCHMARK, &[]),
+    ("coauthor_phy", "authors in physics", [34493, 247_962, 8415, 5], DRAWN, "MIT", BENCHMARK, &[]),
     ("actor", "actors on the same page", [7600, 26659, 932, 5], FIXED, "MIT", HETEROPHILOUS, &[]),
     ("chameleon", "Wikipedia pages", [2277, 31371, 2325, 5], FIXED, "MIT", HETEROPHILOUS, &[]),
     (

@@ -9,7 +9,8 @@ use crate::random::SplitMix64;
 use crate::split::Split;
 
 const FORMS: &str = "write one of: public, given, fixed:0 ... fixed:9, random:SEED, planetoid:SEED, \
-                     develop:SEED, ratio:0.6/0.2/0.2[:SEED], train+half-val[:OTHER SPLIT]";
+                     develop:SEED, stratified:0.6/0.2/0.2[:SEED], ratio:0.6/0.2/0.2[:SEED], \
+                     train+half-val[:OTHER SPLIT]";
 const TRAIN_PER_CLASS: usize = 20;
 const VALID_PER_CLASS: usize = 30;
 const DEVELOP_VALID: usize = 400;
@@ -22,7 +23,8 @@ const DEVELOP_VALID: usize = 400;
 /// | `random:SEED` | 20 nodes a class train, 30 a class validate, all others test (Shchur et al. 2018) |
 /// | `planetoid:SEED` | 20 nodes a class train, 500 validate, 1000 test, at random |
 /// | `develop:SEED` | to develop on: 20 nodes a class train, 400 validate, all others test, none of them a test node of the first split that came with the data |
-/// | `ratio:A/B/C[:SEED]` | these fractions of the labelled nodes, not stratified; seed 0 if not given |
+/// | `stratified:A/B/C[:SEED]` | these fractions of the labelled nodes of every class, at least one of each class to train; seed 0 if not given |
+/// | `ratio:A/B/C[:SEED]` | these fractions of all labelled nodes, whatever their class; seed 0 if not given |
 /// | `train+half-val[:SPLIT]` | half of the validation nodes of SPLIT (or of the first split that came with the data) join the training nodes |
 ///
 /// Only nodes with a known label are drawn. The same text always gives the same nodes.
@@ -45,8 +47,10 @@ pub enum SplitSpec {
         /// Seed of the shuffle.
         seed: u64,
     },
-    /// Fractions of the labelled nodes.
+    /// Fractions of the labelled nodes, of every class alike or of all of them.
     Ratio {
+        /// Whether of every class alike.
+        stratified: bool,
         /// Fraction that trains.
         train: f64,
         /// Fraction that validates.
@@ -66,14 +70,14 @@ impl NodeDataset {
         spec.make(self)
     }
 
-    /// The split to use when none is asked for: the first that came with the data, else `random:0`,
-    /// else (classes too small for that) `ratio:0.6/0.2/0.2:0`.
+    /// The split to use when none is asked for: the first that came with the data, else
+    /// `stratified:0.6/0.2/0.2:0`.
     pub fn default_split(&self) -> Result<Split> {
         if let Some(split) = self.splits.first() {
             return Ok(split.clone());
         }
-        let ratio = SplitSpec::Ratio { train: 0.6, valid: 0.2, test: 0.2, seed: 0 };
-        SplitSpec::Random { seed: 0 }.make(self).or_else(|_| ratio.make(self))
+        let (train, valid, test) = (0.6, 0.2, 0.2);
+        SplitSpec::Ratio { stratified: true, train, valid, test, seed: 0 }.make(self)
     }
 }
 
@@ -90,8 +94,8 @@ impl SplitSpec {
             Self::Random { seed } => self.random(dataset, *seed),
             Self::Planetoid { seed } => self.planetoid(dataset, *seed),
             Self::Develop { seed } => self.develop(dataset, *seed),
-            Self::Ratio { train, valid, test, seed } => {
-                self.ratio(dataset, [*train, *valid, *test], *seed)
+            Self::Ratio { stratified, train, valid, test, seed } => {
+                self.ratio(dataset, [*train, *valid, *test], *stratified, *seed)
             }
             Self::HalfValidation(base) => {
                 let base = match base {
@@ -151,7 +155,7 @@ impl SplitSpec {
                     taken[class],
                     TRAIN_PER_CLASS + more
                 ),
-                "use a split by fractions: ratio:0.6/0.2/0.2",
+                "use a split by fractions: stratified:0.6/0.2/0.2",
             )),
         }
     }
@@ -173,7 +177,7 @@ impl SplitSpec {
                     "only {} labelled nodes are left after training, 1500 are needed",
                     rest.len()
                 ),
-                "use random:SEED or ratio:0.6/0.2/0.2",
+                "use random:SEED or stratified:0.6/0.2/0.2",
             )),
         }
     }
@@ -185,15 +189,24 @@ impl SplitSpec {
         let (train, _, mut valid) = self.per_class(dataset, nodes, 0)?;
         if valid.len() <= DEVELOP_VALID {
             let what = format!("only {} nodes are left after training and testing", valid.len());
-            return Err(self.error(what, "more than 400 are needed; use ratio:0.6/0.2/0.2"));
+            return Err(self.error(what, "more than 400 are needed; use stratified:0.6/0.2/0.2"));
         }
         let judge = valid.split_off(DEVELOP_VALID);
         Split::new(self.to_string(), train, valid, judge)
     }
 
-    fn ratio(&self, dataset: &NodeDataset, parts: [f64; 3], seed: u64) -> Result<Split> {
+    fn ratio(
+        &self,
+        dataset: &NodeDataset,
+        parts: [f64; 3],
+        stratified: bool,
+        seed: u64,
+    ) -> Result<Split> {
         check_ratio(&self.to_string(), parts)?;
-        let nodes = shuffled(dataset, seed);
+        let mut nodes = shuffled(dataset, seed);
+        if stratified {
+            mix_classes(dataset, &mut nodes);
+        }
         let share = |part: f64| (part * nodes.len() as f64).round() as usize;
         let first = share(parts[0]).min(nodes.len());
         let second = (first + share(parts[1])).min(nodes.len());
@@ -224,8 +237,9 @@ impl fmt::Display for SplitSpec {
             Self::Random { seed } => write!(out, "random:{seed}"),
             Self::Planetoid { seed } => write!(out, "planetoid:{seed}"),
             Self::Develop { seed } => write!(out, "develop:{seed}"),
-            Self::Ratio { train, valid, test, seed } => {
-                write!(out, "ratio:{train}/{valid}/{test}:{seed}")
+            Self::Ratio { stratified, train, valid, test, seed } => {
+                let name = if *stratified { "stratified" } else { "ratio" };
+                write!(out, "{name}:{train}/{valid}/{test}:{seed}")
             }
             Self::HalfValidation(None) => write!(out, "train+half-val"),
             Self::HalfValidation(Some(base)) => write!(out, "train+half-val:{base}"),
@@ -251,13 +265,13 @@ impl FromStr for SplitSpec {
             ("random", Some(rest)) => Ok(Self::Random { seed: seed(rest)? }),
             ("planetoid", Some(rest)) => Ok(Self::Planetoid { seed: seed(rest)? }),
             ("develop", Some(rest)) => Ok(Self::Develop { seed: seed(rest)? }),
-            ("random" | "planetoid" | "develop" | "ratio" | "fixed", None) => {
+            ("random" | "planetoid" | "develop" | "stratified" | "ratio" | "fixed", None) => {
                 Err(wrong(format!("`{head}` needs something after a colon")))
             }
             ("fixed", Some(rest)) => {
                 seed(rest).map(|number| Self::Stored(format!("fixed:{number}")))
             }
-            ("ratio", Some(rest)) => {
+            ("ratio" | "stratified", Some(rest)) => {
                 let (parts, digits) = rest.split_once(':').unwrap_or((rest, "0"));
                 let numbers: Vec<f64> =
                     parts.split('/').map_while(|part| part.parse().ok()).collect();
@@ -265,7 +279,8 @@ impl FromStr for SplitSpec {
                     return Err(wrong(format!("`{parts}` is not three numbers with `/` between")));
                 };
                 check_ratio(text, [train, valid, test])?;
-                Ok(Self::Ratio { train, valid, test, seed: seed(digits)? })
+                let stratified = head == "stratified";
+                Ok(Self::Ratio { stratified, train, valid, test, seed: seed(digits)? })
             }
             ("train+half-val", None) => Ok(Self::HalfValidation(None)),
             ("train+half-val", Some(rest)) => match rest.parse()? {
@@ -297,8 +312,30 @@ fn check_ratio(spec: &str, parts: [f64; 3]) -> Result<()> {
     Err(Error::Split {
         spec: spec.into(),
         what: "the three fractions must each be above 0 and together at most 1".into(),
-        help: "for example ratio:0.6/0.2/0.2".into(),
+        help: "for example stratified:0.6/0.2/0.2, or ratio:0.6/0.2/0.2".into(),
     })
+}
+
+/// Sorts nodes so that any stretch of them holds about the same share of every class: node `i` of the `n` of a
+/// class goes to the place `(i + 1/2) / n` of the whole. The first node of a class comes first, so that even a
+/// class of one node is trained with.
+fn mix_classes(dataset: &NodeDataset, nodes: &mut [u32]) {
+    let class = |node: u32| dataset.label(node).unwrap_or(0) as usize;
+    let classes = nodes.iter().map(|node| class(*node) + 1).max().unwrap_or(0);
+    let mut sizes = vec![0u32; classes];
+    nodes.iter().for_each(|node| sizes[class(*node)] += 1);
+    let mut met = vec![0u32; sizes.len()];
+    let mut place = vec![0f64; dataset.nodes()];
+    for &node in nodes.iter() {
+        let (met, size) = (&mut met[class(node)], sizes[class(node)]);
+        place[node as usize] = match *met {
+            0 => 0.0,
+            earlier => (f64::from(earlier) + 0.5) / f64::from(size),
+        };
+        *met += 1;
+    }
+    // Stable: what has the same place stays in the order of the seed.
+    nodes.sort_by(|a, b| place[*a as usize].total_cmp(&place[*b as usize]));
 }
 
 /// All nodes with a known label, in an order that depends on the seed alone.

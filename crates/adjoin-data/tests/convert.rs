@@ -21,6 +21,7 @@ fn small() -> NodeDataset {
         marks: EdgeMarks { planted: Some(vec![true, false]), injected: Some(vec![false, true]) },
         labels: vec![1, UNKNOWN_LABEL, 0],
         class_names: vec!["zebra, striped".into(), "ape".into()],
+        missing: None,
         node_ids: vec!["n \"1\"".into(), "ä".into(), "x,y".into()],
         splits: vec![
             Split::new("given", vec![0], vec![], vec![2]).unwrap(),

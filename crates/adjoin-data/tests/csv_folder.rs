@@ -41,6 +41,34 @@ fn words_weights_marks_and_numeric_classes() {
     assert_eq!(graph.weights, Some(vec![0.5, 2.0]));
 }
 
+/// Text becomes one column a category, in alphabetical order, after the numbers; an empty cell is no category.
+#[test]
+fn categories_are_one_hot() {
+    let nodes = "id,colour,height,label,words\na,red,1,x,net\nb,,2,y,\nc,blue,3,x,graph\n";
+    let graph = parse(nodes, EDGES).unwrap();
+    let names = ["height", "colour=blue", "colour=red", "words:graph", "words:net"];
+    assert_eq!(graph.feature_names, names);
+    assert_eq!(graph.features.row(0), [(0, 1.0), (2, 1.0), (4, 1.0)]);
+    assert_eq!(graph.features.row(1), [(0, 2.0)]);
+    assert_eq!(graph.features.row(2), [(0, 3.0), (1, 1.0), (3, 1.0)]);
+    assert_eq!(graph.missing, None);
+    let dense = parse("id,label,colour\na,x,red\nb,y,blue\nc,x,red\n", EDGES).unwrap();
+    assert_eq!(dense.features.to_dense(), [0.0, 1.0, 1.0, 0.0, 0.0, 1.0]);
+    let names = (0..60).map(|n| format!("n{n},x,name {n}\n")).collect::<String>();
+    let error = error(&format!("id,label,title\n{names}"), "source,target\n");
+    assert!(error.contains("line 1, field `title`: 60 different texts"), "{error}");
+}
+
+#[test]
+fn missing_numbers_are_kept_with_their_place() {
+    let nodes = "id,label,f,g\na,x,1,2\nb,y,?,NaN\nc,x,,3\n";
+    let graph = parse(nodes, EDGES).unwrap();
+    assert_eq!(graph.missing.as_ref().unwrap().to_string(), "mine/nodes.csv, line 3, field `f`");
+    let values = graph.features.to_dense();
+    let missing: Vec<bool> = values.iter().map(|value| value.is_nan()).collect();
+    assert_eq!(missing, [false, false, true, true, true, false]);
+}
+
 #[test]
 fn a_class_file_fixes_the_order() {
     let read = |classes: &[u8]| {
@@ -69,8 +97,17 @@ fn errors_name_file_line_and_field() {
             vec!["nodes.csv, line 3", "field `id`", "`a` occurs again"],
         ),
         ("id,label,f\n,x,1\n", EDGES, vec!["line 2", "id is empty"]),
-        ("id,label,f\na,x,NaN\n", EDGES, vec!["line 2", "field `f`", "not a finite number"]),
-        ("id,label,f\na,x,tall\n", EDGES, vec!["line 2", "`tall` is not a number"]),
+        ("id,label,f\na,x,inf\n", EDGES, vec!["line 2", "field `f`", "not a finite number"]),
+        (
+            "id,label,f\na,x,1\nb,x,tall\n",
+            EDGES,
+            vec!["line 3", "field `f`", "`tall` is not a number", "holds numbers"],
+        ),
+        (
+            "id,label,f\na,x,tall\nb,x,1\n",
+            EDGES,
+            vec!["line 3", "field `f`", "`1` is a number", "holds categories"],
+        ),
         ("id,label,f\na,x\n", EDGES, vec!["line 2", "2 cells, but the header has 3"]),
         ("id,label,split,f\na,x,trian,1\n", EDGES, vec!["line 2", "field `split`", "trian"]),
         ("id,label,split,f\na,,test,1\n", EDGES, vec!["line 2", "in a split but has no label"]),

@@ -162,7 +162,7 @@ fn wrong_arrays_are_named() {
         (with("labels", numbers("(3,)", &[0, 1, 99])), "class 99 among only 3 nodes"),
         (with("feat_indices", numbers("(3,)", &[4, 9, 0])), "uses column 9 of only 5"),
         (with("feat_indptr", numbers("(4,)", &[0, 3, 1, 9])), "field `feat_indptr`"),
-        (with("feat_data", npy("<f4", "(3,)", &[0, 0, 192, 127, 0, 0, 0, 0, 0, 0, 0, 0])), "NaN"),
+        (with("feat_data", npy("<f4", "(3,)", &[0, 0, 128, 127, 0, 0, 0, 0, 0, 0, 0, 0])), "inf"),
         (with("train_idx", numbers("(1,)", &[0])), "node 0 is in `train` and again in `valid`"),
         (with("train_idx", numbers("(1,)", &[2])), "has no label"),
         (with("train_idx", numbers("(1,)", &[7])), "only 3 nodes"),

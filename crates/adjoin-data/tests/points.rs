@@ -40,7 +40,29 @@ fn names_are_found_loosely_and_suggested() {
     let known = find("shapes").unwrap();
     assert_eq!(shapes.parts().map(|(_, part)| part.len()), known.shapes);
     assert_eq!((shapes.classes(), shapes.points()), (known.classes, [known.points; 2]));
-    assert_eq!(list().len(), 2);
+    assert_eq!(list().len(), 3);
+}
+
+#[test]
+fn classes_can_be_taken_out_and_parts_stay() {
+    let shapes = load("shapes", &Locations::default()).unwrap();
+    let names: Vec<&str> = shapes.class_names.iter().map(String::as_str).collect();
+    let wanted = [names[7], names[2]];
+    let few = shapes.clone().with_classes(&wanted).unwrap();
+    assert_eq!(few.class_names, wanted);
+    for ((_, all), (_, few_part)) in shapes.parts().into_iter().zip(few.parts()) {
+        let of = |class: u32| {
+            all.iter().map(|at| &shapes.clouds[*at as usize]).filter(move |c| c.class == class)
+        };
+        assert_eq!(few_part.len(), of(7).count() + of(2).count());
+        for at in few_part {
+            let cloud = &few.clouds[*at as usize];
+            let old = [7, 2][cloud.class as usize];
+            assert!(of(old).any(|c| c.points == cloud.points), "{}", cloud.name);
+        }
+    }
+    let error = shapes.with_classes(&["cube of doubt"]).unwrap_err().to_string();
+    assert!(error.contains("cube of doubt"), "{error}");
 }
 
 #[test]

@@ -48,6 +48,17 @@ fn modelnet40_has_the_published_shapes() {
     assert_eq!(quick.points(), [512; 2]);
 }
 
+#[test]
+#[ignore = "needs ADJOIN_DATA"]
+fn modelnet10_is_a_part_of_it() {
+    let made = load("modelnet10", &data()).unwrap();
+    let known = find("modelnet10").unwrap();
+    let [train, valid, test] = made.parts().map(|(_, part)| part.len());
+    assert_eq!((train + valid, test), (3991, 908), "as published");
+    assert_eq!([train, valid, test], known.shapes);
+    assert_eq!(made.classes(), known.classes);
+}
+
 /// Results are published with these: they must not change.
 const SPLIT: &str = "58a6304d5e6409fe";
 const FINGERPRINT: &str = "3d1edd44ce33b55c";

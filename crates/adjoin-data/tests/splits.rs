@@ -31,6 +31,31 @@ fn every_kind_on_cora() {
     }
 }
 
+/// Every class has its share of every part, and even the smallest is trained with.
+#[test]
+fn fractions_hold_for_every_class() {
+    let mut cora = cora().unwrap();
+    cora.splits.clear();
+    for (class, count) in [(5, 1), (6, 2)] {
+        let of_class = (0..cora.nodes()).filter(|&node| cora.labels[node] == class);
+        let rest: Vec<usize> = of_class.skip(count).collect();
+        rest.into_iter().for_each(|node| cora.labels[node] = adjoin_data::UNKNOWN_LABEL);
+    }
+    let split = cora.default_split().unwrap();
+    assert_eq!(split.name, "stratified:0.6/0.2/0.2:0");
+    for class in 0..7 {
+        let count = |nodes: &[u32]| {
+            nodes.iter().filter(|node| cora.label(**node) == Some(class)).count() as f64
+        };
+        let parts = [&split.train, &split.valid, &split.test].map(|nodes| count(nodes));
+        let all: f64 = parts.iter().sum();
+        assert!(parts[0] >= 1.0, "class {class}: {parts:?}");
+        for (part, share) in parts.into_iter().zip([0.6, 0.2, 0.2]) {
+            assert!((part - share * all).abs() <= 1.01, "class {class}: {parts:?}");
+        }
+    }
+}
+
 /// Settings are sought on nodes that no published test accuracy is of.
 #[test]
 fn development_spares_the_test_nodes() {
@@ -61,6 +86,7 @@ fn hashes_are_frozen() {
         ("random:1", "bcec620c8ce1f1a5"),
         ("planetoid:0", "aeda80da07df6e37"),
         ("ratio:0.6/0.2/0.2", "5b769c061590451c"),
+        ("stratified:0.6/0.2/0.2", "ef945bcd1ce8186c"),
         ("train+half-val", "99b4e08489992218"),
     ];
     let found: Vec<(&str, String)> =
@@ -101,7 +127,7 @@ fn wrong_words_are_explained() {
     .unwrap();
     let error = tiny.split(&"random:0".parse().unwrap()).unwrap_err().to_string();
     assert!(error.contains("has 10 labelled nodes"), "{error}");
-    assert_eq!(tiny.splits[0].name, "ratio:0.6/0.2/0.2:0");
+    assert_eq!(tiny.splits[0].name, "stratified:0.6/0.2/0.2:0");
 }
 
 proptest! {

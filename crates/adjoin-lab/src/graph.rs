@@ -30,12 +30,45 @@ pub struct GraphRecord {
     pub learned_weights: Vec<f32>,
     /// Learned k of each node; empty when the learner has no such thing.
     pub degrees: Vec<f32>,
+    /// The same before the first step of training; empty when the learner has no such thing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub start_degrees: Vec<f32>,
+    /// Scores of the candidates, of learners that have any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<ScoreRecord>,
     /// Number of planted good neighbours of each node; empty when the graph has no plant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub planted: Vec<u32>,
     /// Whether each entry of the input graph was injected; empty when none was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub injected: Vec<bool>,
+}
+
+/// Scores `p` of candidates, between 0 and 1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScoreRecord {
+    /// Of each entry of the input graph; none of one that was no candidate.
+    pub input: Vec<Option<f32>>,
+    /// Of each entry of the learned graph; none of one that was no candidate.
+    pub learned: Vec<Option<f32>>,
+    /// How many candidates that are in neither graph have a score in each of equal parts of 0 to 1.
+    pub passed_over: Vec<u32>,
+}
+
+impl ScoreRecord {
+    fn check(&self, input: &[u32], learned: &[u32]) -> Result<(), String> {
+        for (name, scores, indices) in
+            [("input", &self.input, input), ("learned", &self.learned, learned)]
+        {
+            if scores.len() != indices.len() {
+                return Err(format!("scores.{name} and {name}_indices differ in length"));
+            }
+            if scores.iter().flatten().any(|score| !(0.0..=1.0).contains(score)) {
+                return Err(format!("scores.{name} holds a score outside 0 to 1"));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl GraphRecord {
@@ -50,6 +83,10 @@ impl GraphRecord {
             ("predicted", self.predicted.len()),
             ("part", self.part.len()),
             ("degrees", if self.degrees.is_empty() { n } else { self.degrees.len() }),
+            (
+                "start_degrees",
+                if self.start_degrees.is_empty() { n } else { self.start_degrees.len() },
+            ),
             ("planted", if self.planted.is_empty() { n } else { self.planted.len() }),
         ];
         if let Some((name, length)) = lengths.into_iter().find(|l| l.1 != n) {
@@ -67,25 +104,16 @@ impl GraphRecord {
         if !self.injected.is_empty() && self.injected.len() != self.input_indices.len() {
             return Err("injected and input_indices differ in length".into());
         }
+        if let Some(scores) = &self.scores {
+            scores.check(&self.input_indices, &self.learned_indices)?;
+        }
         check_rows("input", &self.input_pointers, &self.input_indices, n)?;
         check_rows("learned", &self.learned_pointers, &self.learned_indices, n)
-    }
-
-    /// Homophily of the input graph by weight.
-    pub fn input_homophily(&self) -> Option<f64> {
-        let weights = self.input_weights();
-        homophily(&self.input_pointers, &self.input_indices, weights, &self.labels)
     }
 
     /// Weights of the input graph, if it has any.
     pub(crate) fn input_weights(&self) -> Option<&[f32]> {
         (!self.input_weights.is_empty()).then_some(&self.input_weights)
-    }
-
-    /// Homophily of the learned graph by weight.
-    pub fn learned_homophily(&self) -> Option<f64> {
-        let weights = Some(self.learned_weights.as_slice());
-        homophily(&self.learned_pointers, &self.learned_indices, weights, &self.labels)
     }
 
     /// Whether the input edge from `i` to `j` was injected.

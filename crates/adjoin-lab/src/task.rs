@@ -7,7 +7,7 @@ mod data;
 mod measure;
 mod model;
 
-pub use data::{Dataset, Items, Part, Purpose, Source, Test, Validation};
+pub use data::{Dataset, Items, Part, Purpose, Source, Test, Validation, WrongEdges};
 pub(crate) use measure::or_nan;
 pub use measure::{Column, Degree, Measure, Metrics, Reference};
 pub use model::{Evaluation, Model, Step, Training};
@@ -55,6 +55,11 @@ pub trait Task: Sized + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// What a page draws.
     type Exhibit: Clone + Debug + PartialEq + Default + Serialize + DeserializeOwned + Send;
 
+    /// The data of a first run, and what is shown beside it.
+    fn first_sources() -> Vec<Source> {
+        vec![Source::named(Self::DATASET)]
+    }
+
     /// Networks with a line of help each.
     fn backbones() -> Vec<Named>;
 
@@ -84,8 +89,18 @@ pub trait Task: Sized + Clone + Debug + PartialEq + Send + Sync + 'static {
     /// What a model takes from its training data.
     fn fit(config: &Self::Config, data: &Self::Data) -> Result<Self::Fitted>;
 
-    /// The data as models see it.
-    fn context(config: &Self::Config, data: &Self::Data, device: &Device) -> Result<Self::Context>;
+    /// What is done to the data before a model sees it, in one line; none where nothing is.
+    fn preparation(_fitted: &Self::Fitted) -> Option<String> {
+        None
+    }
+
+    /// The data as models see it, with what was taken from the training data.
+    fn context(
+        config: &Self::Config,
+        data: &Self::Data,
+        fitted: &Self::Fitted,
+        device: &Device,
+    ) -> Result<Self::Context>;
 
     /// The training part.
     ///

@@ -292,3 +292,34 @@ fn features_are_handed_on_with_the_graphs_that_are_asked_for() {
         assert_eq!(comes(learner, hand_on, true), (false, false), "{learner}, faithful");
     }
 }
+
+/// The paths of those who interact with nobody are no targets, and sizes and scores may see pairs here too.
+#[test]
+fn distractors_are_masked_and_pairs_can_be_seen() {
+    let config = CrowdConfig { distractors: 3, ..CrowdConfig::default() };
+    let mut dataset = crowd(&config).unwrap();
+    dataset.train.truncate(6);
+    let tracks = Tracks::whole(&batch(&dataset.train[..2]));
+    let counted = tracks.counted.iter().filter(|counts| **counts).count();
+    assert_eq!(counted, tracks.agents() - 6);
+    let layers = small("dgg", |_| ());
+    let layers = ["learner.dgg.extras.weights=[-3.0]", "learner.dgg.degree.rule=expected"]
+        .into_iter()
+        .fold(layers, |layers, setting| layers.set(setting).unwrap());
+    let device = Device::flex().autodiff();
+    let model = model(&layers, &dataset, &device);
+    let (losses, _) = model.losses(&tracks, Pass::train(1, 1)).unwrap();
+    let loss = losses.total(1.0, 1.0);
+    assert!(loss.clone().into_scalar::<f64>().is_finite());
+    let grads = loss.backward();
+    let everybody = Tracks { counted: vec![true; tracks.agents()], ..tracks.clone() };
+    let all = model.losses(&everybody, Pass::train(1, 1)).unwrap().0.likelihood;
+    assert_ne!(all.into_scalar::<f64>(), losses.likelihood.into_scalar::<f64>());
+    let adjoin::learner::AnyLearner::Dgg(dgg) = &model.learner else { panic!("dgg") };
+    let weight = dgg.extras.as_ref().unwrap().linear.weight.val();
+    let grad: Vec<f64> =
+        weight.grad(&grads).unwrap().into_data().convert::<f64>().iter::<f64>().collect();
+    assert!(grad.iter().any(|g| g.abs() > 1e-9), "{grad:?}");
+    let forecasts = model.valid().forecast(&batch(&dataset.train[..1]), 2, Key::new(1)).unwrap();
+    assert!(forecasts[0].path(0, 0).iter().flatten().all(|value| value.is_finite()));
+}

@@ -9,7 +9,7 @@ use adjoin_lab::{
     settings::Layers,
     tasks::{
         Points,
-        points::{PointsConfig, inspect},
+        points::{PointsConfig, follows_density, inspect},
     },
 };
 use common::{Stopping, TINY_POINTS, named, run_in, solids};
@@ -33,7 +33,7 @@ fn run(
 fn every_learner_has_neighbours_in_every_layer_of_both_networks() {
     let data = solids();
     for backbone in ["dgcnn", "resgcn"] {
-        for learner in ["knn", "dgm", "dgg"] {
+        for learner in ["knn", "radius", "outlier-removal", "dgm", "dgg"] {
             let seed = run(&data, &layers(backbone, learner, &[]), 1);
             assert_eq!((seed.epochs, seed.curve.len()), (3, 3), "{backbone} {learner}");
             let best = &seed.curve[seed.best_epoch - 1];
@@ -42,6 +42,8 @@ fn every_learner_has_neighbours_in_every_layer_of_both_networks() {
             for degree in &best.degrees {
                 let k = if learner == "dgm" { 20.0 } else { 6.0 };
                 match learner {
+                    // Within a radius there are more in some places, and of outliers none is left.
+                    "radius" | "outlier-removal" => assert!(degree.std > 0.0, "{degree:?}"),
                     "dgg" => assert!(degree.mean > 2.0 && degree.std > 0.0, "{degree:?}"),
                     _ => assert_eq!((degree.mean, degree.std), (k, 0.0)),
                 }
@@ -141,7 +143,7 @@ fn small_odd_and_wrong_clouds() {
     let place = odd.clouds[1].points[0];
     odd.clouds[1].points.fill(place);
     let odd = Arc::new(odd);
-    for learner in ["knn", "dgm", "dgg"] {
+    for learner in ["knn", "radius", "outlier-removal", "dgm", "dgg"] {
         let test = run(&odd, &layers("resgcn", learner, &[]), 1).test;
         assert!(test.accuracy.is_finite() && test.loss.is_finite(), "{learner} {test:?}");
     }
@@ -156,4 +158,88 @@ fn small_odd_and_wrong_clouds() {
     let mut data = Arc::unwrap_or_clone(solids());
     data.clouds[0].points[0][1] = f32::NAN;
     assert!(data.validate().is_err());
+}
+
+/// A generator that sees density, steep enough to leave points alone.
+const DENSE: [&str; 4] = [
+    "learner.dgg.extras.weights=[-8.0]",
+    "learner.dgg.extras.offset=4.0",
+    "learner.dgg.degree.rule=expected",
+    "learner.dgg.scorer.initial_scale=-6.0",
+];
+
+/// The cloud with a point far from all others at its end.
+fn with_outlier(mut data: PointDataset) -> PointDataset {
+    for cloud in &mut data.clouds {
+        cloud.points.truncate(47);
+        cloud.points.push([3.0, 3.0, 3.0]);
+    }
+    data
+}
+
+#[test]
+fn outliers_have_no_neighbours_and_no_number_is_lost() {
+    let data = Arc::new(with_outlier(Arc::unwrap_or_clone(solids())));
+    let layers = layers("dgcnn", "dgg", &DENSE);
+    let outcome = common::run::<Points>(&data, &layers, &[3], 1);
+    let seed = &outcome.record.seeds[0];
+    assert!(seed.curve.iter().all(|epoch| epoch.loss.is_finite() && epoch.valid.loss.is_finite()));
+    let best = &outcome.best[0];
+    let seen = inspect(&best.model, &data, &data.split.test[..3], 0).unwrap();
+    for cloud in &seen {
+        let (outlier, others) = cloud.degrees[0].split_last().unwrap();
+        let mean = others.iter().sum::<f32>() / others.len() as f32;
+        assert!(*outlier < 1.5 && mean > 3.0, "{outlier} {mean}");
+    }
+    let clouds: Vec<_> = data.split.test.iter().map(|&at| &data.clouds[at as usize]).collect();
+    let ranks = follows_density(&best.model, &clouds, 48).unwrap();
+    assert!(ranks[0].unwrap() > 0.5, "{ranks:?}");
+    // Nearest neighbours are as many everywhere.
+    let plain = common::run::<Points>(&data, &self::layers("dgcnn", "knn", &[]), &[3], 1);
+    let ranks = follows_density(&plain.best[0].model, &clouds, 48).unwrap();
+    assert_eq!(ranks, [None, None]);
+}
+
+#[test]
+fn removed_outliers_have_no_neighbours_in_records() {
+    let data = Arc::new(with_outlier(Arc::unwrap_or_clone(solids())));
+    let layers = layers("dgcnn", "outlier-removal", &["train.epochs=1"]);
+    let best = common::run::<Points>(&data, &layers, &[3], 1).best.remove(0);
+    for cloud in inspect(&best.model, &data, &data.split.test[..3], 0).unwrap() {
+        for degrees in &cloud.degrees {
+            assert_eq!((degrees.len(), degrees[47]), (48, 0.0));
+            assert!(degrees.iter().filter(|degree| **degree == 6.0).count() > 40);
+        }
+    }
+}
+
+/// What is handed on reaches the network: its first layer is wider and its result another.
+#[test]
+fn features_are_handed_on_where_that_is_asked_for() {
+    let data = solids();
+    let of = |learner: &str, setting: &str| {
+        let layers = layers("dgcnn", learner, &["train.epochs=2", setting]);
+        let outcome = common::run::<Points>(&data, &layers, &[3], 1);
+        let model = &outcome.best[0].model;
+        let width = model.network.convolutions[0].centre.weight.val().dims()[0];
+        (width, model.encoders.len(), outcome.record.seeds[0].curve[1].loss)
+    };
+    let (width, encoders, plain) = of("dgg", "hand_on=never");
+    assert_eq!((width, encoders), (3, 0));
+    for setting in ["hand_on=generated", "hand_on=always", "learner.dgg.hand_on=true"] {
+        let (width, encoders, loss) = of("dgg", setting);
+        assert_eq!((width, encoders), (3 + 16, 0), "{setting}");
+        assert_ne!(loss, plain, "{setting}");
+    }
+    let (.., alone) = of("knn", "hand_on=generated");
+    let (width, encoders, loss) = of("knn", "hand_on=always");
+    assert_eq!((width, encoders), (3 + 16, 2), "the control has encoders of its own");
+    assert_ne!(loss, alone);
+}
+
+#[test]
+fn a_radius_graph_is_not_learned_from() {
+    let layers = layers("dgcnn", "dgg", &["graph.radius.radius=0.3"]);
+    let refused = run_in::<Points>(&solids(), &layers, &[0], 1, &Unobserved, None);
+    assert!(refused.err().unwrap().to_string().contains("graph.radius"));
 }

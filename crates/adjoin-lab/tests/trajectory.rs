@@ -373,3 +373,78 @@ fn training_resumes_bit_for_bit() {
         resumes_bit_for_bit(&named::<Trajectory>(backbone, learner, &settings));
     }
 }
+
+/// What is handed on changes predictions, and gradients reach whoever made it.
+#[test]
+fn features_are_handed_on_where_that_is_asked_for() {
+    let scenes: Vec<Scene> = (0..3).map(|seed| scene(seed, 4)).collect();
+    let batch = SceneBatch::new(&scenes.iter().collect::<Vec<_>>(), LENGTHS, &Device::flex());
+    let batch = batch.unwrap();
+    let of = |learner: &str, setting: &str| {
+        let model = model(learner, &[setting]);
+        let out = model.forward(&batch, Pass::evaluate()).unwrap().into_data();
+        (model.network.handed.is_some(), model.encoder.is_some(), out)
+    };
+    let hand_on = |how: &str| format!("network.social_stgcnn.hand_on={how}");
+    let (handed, encoder, plain) = of("dgg", &hand_on("never"));
+    assert!(!handed && !encoder);
+    for setting in [&hand_on("generated"), &hand_on("always"), "learner.dgg.hand_on=true"] {
+        let (handed, encoder, out) = of("dgg", setting);
+        assert!(handed && !encoder, "{setting}");
+        assert_ne!(out, plain, "{setting}");
+    }
+    let (handed, encoder, plain) = of("kernel", &hand_on("generated"));
+    assert!(!handed && !encoder);
+    let (handed, encoder, out) = of("kernel", &hand_on("always"));
+    assert!(handed && encoder, "the control has an encoder of its own");
+    assert_ne!(out, plain);
+}
+
+/// Those who interact with nobody are seen and not predicted: what they will do has no part in any loss.
+#[test]
+fn the_future_of_distractors_has_no_part_in_the_loss() {
+    let mut scene = scene(1, 5);
+    scene.distractors = vec![3, 4];
+    let other = |agents: &[usize]| {
+        let mut scene = scene.clone();
+        for &agent in agents {
+            for step in LENGTHS[0]..20 {
+                scene.positions[agent * 20 + step] = [step as f32, -1.0];
+            }
+        }
+        scene
+    };
+    for learner in ["kernel", "dgg", "isolated"] {
+        let model = model(learner, &[]);
+        let loss = |scene: &Scene| {
+            let batch = SceneBatch::new(&[scene], LENGTHS, &Device::flex()).unwrap();
+            model.loss(&batch, Pass::evaluate()).unwrap().into_scalar::<f64>()
+        };
+        assert_eq!(loss(&scene), loss(&other(&[3, 4])), "{learner}");
+        assert_ne!(loss(&scene), loss(&other(&[2])), "{learner}");
+    }
+}
+
+/// Far from everybody else, an agent has no neighbours.
+#[test]
+fn learned_sizes_of_agents_reach_zero() {
+    let mut scene = scene(2, 4);
+    for step in 0..20 {
+        scene.positions[60 + step][0] += 400.0;
+    }
+    let model = model("dgg", &[]);
+    let batch = SceneBatch::new(&[&scene], LENGTHS, &Device::flex()).unwrap();
+    let learned = model.graphs(&batch).unwrap();
+    let k: Vec<f64> = learned.degrees.unwrap().into_data().convert::<f64>().iter::<f64>().collect();
+    let weights: Vec<f64> =
+        learned.adjacency.weights().to_data().convert::<f64>().iter::<f64>().collect();
+    let lone = |node: usize| node % 4 == 3;
+    for frame in 1..8 {
+        assert!(k[4 * frame + 3] < 1e-3, "{k:?}");
+    }
+    assert!((0..32).filter(|node| !lone(*node)).any(|node| k[node] > 0.1), "{k:?}");
+    for ((i, j), weight) in learned.adjacency.topology().iter().zip(weights) {
+        assert!(weight.is_finite());
+        assert!(!(lone(i as usize) || lone(j as usize)) || weight < 1e-3, "{i} {j} {weight}");
+    }
+}

@@ -185,6 +185,24 @@ impl Error {
         Err(Self::Setting { name, value: "0".into(), expected })
     }
 
+    /// Refuses a number of which something expected does not hold.
+    pub(crate) fn holds(
+        holds: bool,
+        name: &'static str,
+        value: f64,
+        expected: &'static str,
+    ) -> Result<()> {
+        if holds { Ok(()) } else { Err(Self::Setting { name, value: value.to_string(), expected }) }
+    }
+
+    /// Refuses weights of terms of a loss that are no numbers from 0 on.
+    pub(crate) fn weights(weights: &[(&'static str, f64)]) -> Result<()> {
+        weights.iter().try_for_each(|&(name, value)| {
+            let fits = (0.0..f64::INFINITY).contains(&value);
+            Self::holds(fits, name, value, "must be a number from 0")
+        })
+    }
+
     /// Refuses a name that is none of `known`.
     pub(crate) fn unknown(
         what: &'static str,

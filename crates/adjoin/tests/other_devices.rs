@@ -135,8 +135,13 @@ fn every_learner_drives_a_network() {
             let (x, graph, batch) =
                 (Features::from(features(device)), adjacency(device), Batch::single(NODES));
             let input = GraphInput::new(&x, Some(&graph), &batch);
-            let shape =
-                Shape { features: WIDTH, classes: CLASSES, widths: vec![WIDTH, 16], training: 4 };
+            let shape = Shape {
+                features: WIDTH,
+                classes: CLASSES,
+                widths: vec![WIDTH, 16],
+                training: 4,
+                extras: [0; 2],
+            };
             let config: LearnerConfig = (entry.config)();
             let learner = config.init(&input, &shape, Key::new(5), device).unwrap();
             let inputs = config.network_inputs().unwrap_or(WIDTH);

@@ -16,7 +16,7 @@ pub mod train;
 use crate::failure::{Done, Failure, print, print_bytes};
 use adjoin_lab::{
     run::{Configured, Request},
-    task::{Source, Task},
+    task::{Source, Task, WrongEdges},
     tasks::TASKS,
 };
 use clap::{Args, builder::PossibleValuesParser};
@@ -26,13 +26,22 @@ use std::path::{Path, PathBuf};
 /// Which data.
 #[derive(Args)]
 pub struct DataArgs {
-    /// A name from `adjoin list datasets`, or a folder or file of your own
+    /// A name from `adjoin list datasets`, or a folder or file of your own; several with commas between
     #[arg(long, value_name = "NAME|PATH")]
     dataset: Option<String>,
+    /// Add so many wrong edges to a graph, as a fraction of its edges, each between two classes; several with
+    /// commas between, 0 for the graph as it is; 0.5:7 draws other edges than 0.5
+    #[arg(
+        long,
+        value_name = "FRACTION[:SEED]",
+        value_delimiter = ',',
+        conflicts_with = "no_graph"
+    )]
+    wrong_edges: Vec<WrongEdges>,
     /// Which nodes train, validate and test: public, fixed:3, random:7, develop:0 (no test node of the
-    /// published split), ratio:0.6/0.2/0.2, ... [default: the one that comes with the data]; of your own
-    /// trajectories time or scene (parts of every recording, or whole ones), and how many steps are seen and
-    /// predicted: scene:8/12
+    /// published split), stratified:0.6/0.2/0.2, ... [default: the one that comes with the data, else
+    /// stratified:0.6/0.2/0.2]; of your own trajectories time or scene (parts of every recording, or whole
+    /// ones), and how many steps are seen and predicted: scene:8/12
     #[arg(long, value_name = "SPEC")]
     split: Option<String>,
     /// Leave the edges of the graph out: everything is learned from features
@@ -47,14 +56,37 @@ pub struct DataArgs {
 }
 
 impl DataArgs {
-    fn source<T: Task>(&self) -> Source {
-        Source {
-            name: self.dataset.clone().unwrap_or_else(|| T::DATASET.into()),
+    /// Every dataset with every damage; those of a first run where none is named.
+    fn sources<T: Task>(&self) -> Vec<Source> {
+        let names: Vec<&str> = match self.dataset.as_deref() {
+            // A name of one's own may hold commas.
+            Some(name) if Path::new(name).exists() => vec![name],
+            Some(names) => names.split(',').filter(|name| !name.is_empty()).collect(),
+            None => vec![T::DATASET],
+        };
+        let said = Source {
+            name: String::new(),
             data_dir: self.data_dir.clone(),
             split: self.split.clone(),
             no_graph: self.no_graph,
+            wrong_edges: None,
             subset: self.subset,
+        };
+        if self.dataset.is_none() && self.wrong_edges.is_empty() && said == Source::default() {
+            return T::first_sources();
         }
+        let damages: Vec<Option<WrongEdges>> = match &self.wrong_edges[..] {
+            [] => vec![None],
+            some => some.iter().map(|one| Some(*one).filter(|one| one.fraction > 0.0)).collect(),
+        };
+        let with = |name: &str| {
+            let source = Source { name: name.into(), ..said.clone() };
+            damages
+                .clone()
+                .into_iter()
+                .map(move |wrong_edges| Source { wrong_edges, ..source.clone() })
+        };
+        names.into_iter().flat_map(with).collect()
     }
 }
 

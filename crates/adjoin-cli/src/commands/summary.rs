@@ -2,7 +2,7 @@
 
 use crate::table::{number, p_value, spread, table};
 use adjoin_lab::{
-    run::{Details, RunRecord, plain_of},
+    run::{Details, RunRecord, by_data, plain_of, warnings},
     stats::Paired,
     task::{Column, Degree, Measure, Metrics, Task},
 };
@@ -14,8 +14,13 @@ pub fn shown<T: Task>() -> Vec<(usize, &'static Column)> {
     columns.filter(|(_, column)| column.measure != Measure::LOSS).collect()
 }
 
-/// A table of the learners, differences to one of them, and where the report is.
+/// For every dataset a table of the learners and differences to one of them; then where the report is.
 pub fn text<T: Task>(records: &[RunRecord<T>], report: &Path) -> String {
+    let tables: Vec<String> = by_data(records).map(of_data).collect();
+    tables.join("\n\n") + &format!("\nreport: {}\n", report.display())
+}
+
+fn of_data<T: Task>(records: &[RunRecord<T>]) -> String {
     let Some(first) = records.first() else { return String::new() };
     let measure = T::Metrics::COLUMNS[0].measure;
     let better = if measure.lower { "lower" } else { "higher" };
@@ -38,35 +43,67 @@ pub fn text<T: Task>(records: &[RunRecord<T>], report: &Path) -> String {
             differences(records, plain)
         );
     }
+    out += &chosen(records);
     let details: Vec<_> =
         records.iter().map(|record| (record.learner.clone(), record.details())).collect();
     out += &known(&details);
     if records.iter().any(|record| record.degrees().len() > 1) {
         out += &format!("\n{}", degrees(records));
     }
-    out + &format!("\nreport: {}\n", report.display())
+    for warning in warnings(records) {
+        out += &format!("\nwarning: {warning}\n");
+    }
+    out
+}
+
+/// What validation chose, where it had a choice of graphs: how often each, and what each reached.
+fn chosen<T: Task>(records: &[RunRecord<T>]) -> String {
+    let measure = T::Metrics::COLUMNS[0].measure;
+    let mut rows = Vec::new();
+    for record in records {
+        for tally in record.choices() {
+            let times = format!("{} of {}", tally.chosen, record.seeds.len());
+            rows.push(vec![
+                record.learner.clone(),
+                tally.graph,
+                spread(measure, tally.valid),
+                times,
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    rows.insert(0, ["learner", "graph", "validation", "chosen"].map(String::from).to_vec());
+    format!("\nthe graphs that validation chose among\n\n{}", table(&rows))
 }
 
 fn results<T: Task>(records: &[RunRecord<T>]) -> String {
     let columns = shown::<T>();
     let mut rows = vec![vec!["learner".to_string(), "validation".into()]];
     rows[0].extend(columns.iter().map(|(_, column)| column.title.to_string()));
-    rows[0].push("ms/step".into());
+    rows[0].extend(["ms/step", "steps", "seconds"].map(String::from));
     for record in records {
         let mut row = vec![record.learner.clone()];
         row.push(spread(T::Metrics::COLUMNS[0].measure, record.valid(0)));
         row.extend(columns.iter().map(|(at, column)| spread(column.measure, record.test(*at))));
-        row.push(format!("{:.1}", record.ms_per_step));
+        let [steps, seconds] = record.budget();
+        row.extend([
+            format!("{:.1}", record.ms_per_step),
+            format!("{steps:.0}"),
+            format!("{seconds:.1}"),
+        ]);
         rows.push(row);
     }
     for reference in records.first().into_iter().flat_map(|record| &record.references) {
         let values = reference.test.values();
         let mut row = vec![format!("({})", reference.name), "-".into()];
         row.extend(columns.iter().map(|(at, column)| number(column.measure, values[*at])));
-        row.push("-".into());
+        row.extend(["-", "-", "-"].map(String::from));
         rows.push(row);
     }
     table(&rows)
+        + "steps and seconds of a seed: teacher and all graphs that validation chose among included\n"
 }
 
 /// Learned graphs against what is known of the edges; empty when nothing is.

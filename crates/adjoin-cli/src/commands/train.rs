@@ -8,19 +8,23 @@ use crate::{
 use adjoin_lab::{
     Error,
     report::{self, Reportable},
-    run::{self, Plan, RunFolder},
+    run::{self, Part, Plan, RunFolder},
     settings::Layers,
-    task::{Dataset, Task},
+    task::{Dataset, Settings, Task},
     with_task,
 };
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::{
+    cell::RefCell,
+    path::{Path, PathBuf},
+};
 
 /// Train a network with one or more learners of its graph, over several seeds
 ///
-/// Without options: GCN on the Cora graph that is inside the program, once on its own edges
-/// (learner none) and once on a learned graph (learner dgg), 4 seeds each. Results go to a new
-/// folder below runs/, with a page that shows what was learned.
+/// Without options: GCN on the Cora graph that is inside the program, once on the given edges
+/// (learner none) and once on a learned graph (learner dgg), 4 seeds each; then the same on Cora with half as
+/// many wrong edges added. Results go to a new folder below runs/, with a page that shows what was learned.
+/// Data that is named comes alone.
 ///
 /// With --task trajectory: Social-STGCNN on a generated crowd, once on its published graph (learner
 /// kernel) and once on a learned one. Errors (ADE and FDE) are in metres, beside those of walking straight
@@ -34,10 +38,12 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   adjoin train
-      GCN on Cora, with and without a learned graph
+      GCN on Cora, with and without a learned graph; beside it Cora with wrong edges
+  adjoin train --dataset cora,citeseer --wrong-edges 0,0.25,1
+      two graphs as they are and damaged twice, on one page
   adjoin train --dataset citeseer --backbone gat --learner none,dropedge,dgg --seeds 10
       compare three learners over ten seeds; differences are paired by seed
-  adjoin train --dataset ./my-graph --split ratio:0.6/0.2/0.2
+  adjoin train --dataset ./my-graph --split stratified:0.6/0.2/0.2
       your own folder with nodes.csv (id, label, features...) and edges.csv (source, target)
   adjoin train --dataset pubmed --recipe pubmed-gcnii,pubmed-gcnii-dgg
       whole configurations by name; `adjoin list recipes` has them all
@@ -76,7 +82,7 @@ pub struct Train {
     /// Resume a run that was stopped; other options come from that run, but for --overwrite
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "task", "dataset", "backbone", "learner", "recipe", "config", "set", "seeds", "first_seed",
-        "split", "no_graph", "subset", "data_dir", "out",
+        "split", "no_graph", "wrong_edges", "subset", "data_dir", "out",
     ])]
     resume: Option<PathBuf>,
     /// Threads to use [default: all]
@@ -106,21 +112,38 @@ impl Train {
         };
         catch_interrupts();
         let show = Show::of(self.quiet);
-        if show != Show::Nothing {
-            let plan = folder.plan();
-            eprintln!("{}", data.heading());
-            let (learners, seeds) = (plan.learners.join(", "), plan.seeds.len());
+        let prepared = folder.parts().iter().zip(&data).map(|(part, data)| {
+            Ok((
+                data.heading(),
+                if show == Show::Nothing { vec![] } else { preparations(part, data)? },
+            ))
+        });
+        let prepared = match prepared.collect::<Result<Vec<(String, Vec<String>)>, Error>>() {
+            Ok(prepared) => prepared,
+            Err(error) => return Err(stopped(folder, error)),
+        };
+        if let (true, Some(part)) = (show != Show::Nothing, folder.parts().first()) {
+            let (learners, seeds) = (part.plan.learners.join(", "), part.plan.seeds.len());
             eprintln!("learners {learners}, {seeds} seeds, into {}", folder.work().display());
         }
-        let watch = |learner: &str| Watch::new(learner, show);
+        let told = RefCell::new(String::new());
+        let watch = |data: &T::Data, learner: &str| {
+            let heading = data.heading();
+            // Of every dataset once, when its turn comes.
+            if show != Show::Nothing && told.replace(heading.clone()) != heading {
+                eprintln!("{heading}");
+                let own = prepared.iter().filter(|(of, _)| *of == heading).take(1);
+                own.flat_map(|(_, lines)| lines).for_each(|line| eprintln!("{line}"));
+            }
+            Watch::new(learner, show)
+        };
         let threads = self.threads.map_or_else(all_threads, usize::from);
         let page = |records: &[run::RunRecord<T>]| Ok(report::render(records)?);
         let records = match folder.execute(&data, threads, watch, page) {
             Ok(records) => records,
             Err(error) => return Err(stopped(folder, error)),
         };
-        let outs: Vec<String> =
-            records.iter().map(|r| folder.result_of(&r.learner).display().to_string()).collect();
+        let outs = folder.results().iter().map(|out| out.display().to_string()).collect::<Vec<_>>();
         let target = folder.publish()?;
         match self.json {
             true => super::print_json(&run::json(&records, &outs)),
@@ -128,37 +151,60 @@ impl Train {
         }
     }
 
-    fn start<T: Task>(&self) -> Result<(RunFolder<T>, T::Data), Failure> {
-        let source = self.data.source::<T>();
+    fn start<T: Task>(&self) -> Result<(RunFolder<T>, Vec<T::Data>), Failure> {
         let configs = self.wanted.configs::<T>()?;
-        let data = T::load(&source)?;
-        let suited = |(name, layers): (String, Layers<T::Config>)| {
-            let config = T::suited(layers.config.clone(), &data);
-            let layers = match config == layers.config {
-                true => layers,
-                false => layers.changed("what the data asks for", config),
-            };
-            (name, layers)
+        let Some((_, first)) = configs.first() else {
+            return Err(Failure::Usage("--learner: name at least one".into()));
         };
-        let configs: Vec<_> = configs.into_iter().map(suited).collect();
+        let backbone = first.config.backbone();
         let seeds = super::seeds(self.first_seed, self.seeds)?;
-        let plan = Plan::new::<T>(&source, &data, &configs, seeds, command_line());
-        let target = match (&self.out, configs.first()) {
-            (Some(out), _) => out.clone(),
-            (None, Some((_, layers))) => {
-                use adjoin_lab::task::Settings;
-                run::default_target(data.name(), &layers.config.backbone(), &plan.learners)
+        let (mut parts, mut all) = (Vec::new(), Vec::new());
+        for source in self.data.sources::<T>() {
+            let data = T::load(&source)?;
+            let suited = |(name, layers): &(String, Layers<T::Config>)| {
+                let config = T::suited(layers.config.clone(), &data);
+                let layers = match config == layers.config {
+                    true => layers.clone(),
+                    false => layers.clone().changed("what the data asks for", config),
+                };
+                (name.clone(), layers)
+            };
+            let configs: Vec<_> = configs.iter().map(suited).collect();
+            let plan = Plan::new::<T>(&source, &data, &configs, seeds.clone(), command_line());
+            let configs = configs.into_iter().map(|(_, layers)| layers).collect();
+            parts.push(Part::new(data.name(), plan, configs));
+            all.push(data);
+        }
+        if parts.is_empty() {
+            return Err(Failure::Usage("--dataset: name at least one".into()));
+        }
+        let target = match &self.out {
+            Some(out) => out.clone(),
+            None => {
+                let names: Vec<&str> = all.iter().map(Dataset::name).collect();
+                let learners: Vec<String> = configs.into_iter().map(|(name, _)| name).collect();
+                run::default_target(&names, &backbone, &learners)
             }
-            (None, None) => return Err(Failure::Usage("--learner: name at least one".into())),
         };
-        let configs = configs.into_iter().map(|(_, layers)| layers).collect();
-        Ok((RunFolder::create(&target, self.overwrite, plan, configs)?, data))
+        Ok((RunFolder::create(&target, self.overwrite, parts)?, all))
     }
 }
 
-fn resume<T: Task>(path: &Path, overwrite: bool) -> Result<(RunFolder<T>, T::Data), Failure> {
+/// What is done to the data before a model sees it: one line if all learners have the same.
+fn preparations<T: Task>(part: &Part<T>, data: &T::Data) -> Result<Vec<String>, Error> {
+    let fit = |layers: &Layers<T::Config>| Ok(T::preparation(&T::fit(&layers.config, data)?));
+    let lines = part.configs.iter().map(fit).collect::<Result<Vec<Option<String>>, Error>>()?;
+    if let Some(first) = lines.first().filter(|first| lines.iter().all(|line| line == *first)) {
+        return Ok(first.iter().cloned().collect());
+    }
+    let named = part.plan.learners.iter().zip(lines);
+    Ok(named.filter_map(|(name, line)| Some(format!("{name}: {}", line?))).collect())
+}
+
+fn resume<T: Task>(path: &Path, overwrite: bool) -> Result<(RunFolder<T>, Vec<T::Data>), Failure> {
     let folder = RunFolder::<T>::reopen(path, overwrite)?;
-    let data = folder.plan().load::<T>(None)?;
+    let data = folder.parts().iter().map(|part| part.plan.load::<T>(None));
+    let data = data.collect::<Result<Vec<_>, Error>>()?;
     Ok((folder, data))
 }
 

@@ -126,6 +126,44 @@ impl PointDataset {
         Ok(self)
     }
 
+    /// The shapes of some classes, in the order of the names; parts stay as they are. A class that is not there is
+    /// an error that names it.
+    pub fn with_classes(mut self, names: &[&str]) -> Result<Self> {
+        let mut new_class = vec![None; self.classes()];
+        for (new, name) in names.iter().enumerate() {
+            let Some(old) = self.class_names.iter().position(|known| known == name) else {
+                return Err(Error::Invalid {
+                    dataset: self.name,
+                    field: "classes",
+                    what: format!("there is no class `{name}`"),
+                    help: "get the files again, or name other classes".into(),
+                });
+            };
+            new_class[old] = Some(new as u32);
+        }
+        let class = |shape: u32| new_class[self.clouds[shape as usize].class as usize];
+        let mut count = 0;
+        let numbers: Vec<Option<u32>> = (0..self.clouds.len() as u32)
+            .map(|shape| {
+                class(shape).map(|_| {
+                    count += 1;
+                    count - 1
+                })
+            })
+            .collect();
+        let part = |part: &[u32]| part.iter().filter_map(|&old| numbers[old as usize]).collect();
+        let Split { train, valid, test, name } = &self.split;
+        self.split = Split::new(name.clone(), part(train), part(valid), part(test))?;
+        let clouds = self.clouds.into_iter().filter_map(|cloud| {
+            let class = new_class[cloud.class as usize]?;
+            Some(Cloud { class, ..cloud })
+        });
+        self.clouds = clouds.collect();
+        self.class_names = names.iter().map(|name| name.to_string()).collect();
+        self.validate()?;
+        Ok(self)
+    }
+
     /// At most `count` shapes of every class for training, and a quarter as many for validation and testing.
     pub fn quick(self, count: usize) -> Result<Self> {
         let fewer = count.div_ceil(4);

@@ -41,7 +41,7 @@ impl KnownPoints {
     }
 }
 
-const ALL: [KnownPoints; 2] = [
+const ALL: [KnownPoints; 3] = [
     KnownPoints {
         name: "shapes",
         about: "solids, turned, noisy and incomplete (generated)",
@@ -67,6 +67,35 @@ const ALL: [KnownPoints; 2] = [
                 published folders CLASS/{train,test}/*.off; or (built with the feature hdf5) \
                 shape_names.txt and ply_data_{train,test}*.h5",
     },
+    KnownPoints {
+        name: "modelnet10",
+        about: "the ten classes of furniture of modelnet40 that ModelNet10 has",
+        shapes: [3591, 400, 908],
+        points: 1024,
+        classes: 10,
+        licence: "for academic use, as far as known (the copy states none)",
+        source: "https://github.com/prasadsawant5/PointNet (ModelNet40, packed as arrays) or \
+                 https://modelnet.cs.princeton.edu",
+        home: "modelnet40",
+        files: "classes.txt, {train,test}_points_i16.npy and {train,test}_labels_u8.npy; or the \
+                published folders CLASS/{train,test}/*.off; or (built with the feature hdf5) \
+                shape_names.txt and ply_data_{train,test}*.h5",
+    },
+];
+
+/// The part of ModelNet40 that is ModelNet10, and its classes.
+const TEN: &str = "modelnet10";
+const TEN_CLASSES: [&str; 10] = [
+    "bathtub",
+    "bed",
+    "chair",
+    "desk",
+    "dresser",
+    "monitor",
+    "night_stand",
+    "sofa",
+    "table",
+    "toilet",
 ];
 
 /// All datasets of point clouds with a name.
@@ -114,7 +143,10 @@ pub fn load_with(
     let by_hand = ByHand { name, source, home, files };
     let mut dataset = by_path(&by_hand.folder(locations, is_points)?, config)?;
     dataset.name = name.to_string();
-    Ok(dataset)
+    match name {
+        TEN => dataset.with_classes(&TEN_CLASSES),
+        _ => Ok(dataset),
+    }
 }
 
 /// True for a folder that [`load`] would read as point clouds.

@@ -21,17 +21,28 @@ use crate::marks::EdgeMarks;
 /// | `split` | `train`, `valid`, `test` or empty, the split `given`; `split:NAME` for further splits |
 /// | `words` | a bag of words: text, of which each word is counted |
 /// | `sparse:WIDTH` | `column:value` pairs of a matrix with WIDTH columns |
-/// | any other | a number |
+/// | any other | a number, or a category: text becomes one column `name=text` of 0 and 1 for each of its texts |
+///
+/// A cell that is empty, NaN, NA, N/A, null or ? is missing: a number is NaN then, and a node has none of the
+/// categories.
 ///
 /// `edges.csv` has `source,target` and if wanted `weight`; edges are undirected. Columns `planted` and
 /// `injected`, 0 or 1, are [`EdgeMarks`]. `classes.txt`, one
 /// class a line, fixes the order of the classes; without it they are sorted.
 pub fn csv_folder(folder: &Path) -> Result<NodeDataset> {
+    with_edges(folder, &super::file_bytes(&folder.join("edges.csv"))?)
+}
+
+/// The nodes alone; `edges.csv` need not be there.
+pub(crate) fn csv_nodes(folder: &Path) -> Result<NodeDataset> {
+    with_edges(folder, b"source,target\n")
+}
+
+fn with_edges(folder: &Path, edges: &[u8]) -> Result<NodeDataset> {
     let nodes = super::file_bytes(&folder.join("nodes.csv"))?;
-    let edges = super::file_bytes(&folder.join("edges.csv"))?;
     let classes = folder.join("classes.txt");
     let classes = if classes.exists() { Some(super::file_bytes(&classes)?) } else { None };
-    csv_bytes(folder, &nodes, &edges, classes.as_deref())
+    csv_bytes(folder, &nodes, edges, classes.as_deref())
 }
 
 /// As [`csv_folder`], from memory.

@@ -2,6 +2,7 @@
 //!
 //! The `*_bytes` functions do the same from memory; the path they take is only for messages.
 
+mod column;
 mod csv_folder;
 mod edge_row;
 mod graphml;
@@ -21,7 +22,7 @@ pub use graphml::{graphml, graphml_bytes};
 pub use npz::{npz, npz_bytes};
 pub use planetoid::{PlanetoidFiles, planetoid, planetoid_bytes};
 
-pub(crate) use csv_folder::Rows;
+pub(crate) use csv_folder::{Rows, csv_nodes};
 pub(crate) use npy::Array;
 #[cfg(test)]
 pub(crate) use npy::written_npy;

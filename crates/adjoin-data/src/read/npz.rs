@@ -51,9 +51,11 @@ pub fn npz_bytes(name: &str, path: &Path, bytes: &[u8]) -> Result<NodeDataset> {
     let node_ids = archive.texts("node_ids")?.unwrap_or_default();
     let name = name.to_string();
     let feature_names = archive.texts("feature_names")?.unwrap_or_default();
+    let missing = features.has_missing().then(|| At::file(path).field("features"));
     let dataset = NodeDataset {
         name,
         features,
+        missing,
         feature_names,
         edges,
         weights,

@@ -123,10 +123,12 @@ pub fn planetoid_bytes(folder: &Path, stem: &str, files: &PlanetoidFiles) -> Res
     let features = Features::from_rows(allx.columns, rows)
         .ok_or_else(|| at("allx").error("too many entries", fit))?;
 
+    let missing = features.has_missing().then(|| at("allx"));
     let trained = y.rows.len() as u32;
     let dataset = NodeDataset {
         name: stem.to_string(),
         features,
+        missing,
         feature_names: Vec::new(),
         edges: simplify(pairs),
         marks: Default::default(),

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, hash_map::Entry};
 use std::path::PathBuf;
 
+use super::column::{Column, Known};
 use super::edge_row::{EdgeCells, EdgeRow};
 use crate::dataset::{NodeDataset, UNKNOWN_LABEL, WORD};
 use crate::edges::simplify;
@@ -22,7 +23,8 @@ enum Role {
     Label,
     /// Place in the list of splits.
     Split(usize),
-    Number,
+    /// Place in the list of feature columns.
+    Feature(usize),
     Words,
     /// `column:value` pairs of a matrix of this width.
     Sparse(u32),
@@ -45,7 +47,9 @@ pub(crate) struct Table {
     places: HashMap<String, u32>,
     /// The label as written, and where.
     labels: Vec<Option<(String, At)>>,
-    numbers: Vec<f32>,
+    features: Vec<Column>,
+    /// Where the first missing value of a packed column is.
+    missing: Option<At>,
     sparse: Vec<Vec<(u32, f32)>>,
     words: HashMap<String, u32>,
     edges: HashMap<(u32, u32), (EdgeCells, At)>,
@@ -56,6 +60,7 @@ impl Table {
     pub fn new<'a>(header: At, names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let mut columns: Vec<(String, Role)> = Vec::new();
         let mut split_names = Vec::new();
+        let mut numbered = 0;
         for name in names {
             let at = || header.clone().field(name);
             if columns.iter().any(|(other, _)| other == name) {
@@ -81,7 +86,10 @@ impl Table {
                         return Err(at().error("the width is not a whole number", help));
                     }
                 },
-                _ => Role::Number,
+                _ => {
+                    numbered += 1;
+                    Role::Feature(numbered - 1)
+                }
             };
             columns.push((name.to_string(), role));
         }
@@ -92,12 +100,11 @@ impl Table {
                 return Err(header.error(what, help));
             }
         }
-        let features = |role: &Role| matches!(role, Role::Number | Role::Words | Role::Sparse(_));
-        let count = columns.iter().filter(|(_, role)| features(role)).count();
         let packed =
             columns.iter().filter(|(_, role)| matches!(role, Role::Words | Role::Sparse(_)));
-        if count == 0 || packed.count() > 1 {
-            let what = "there must be columns of numbers, a column `words`, or both";
+        let packed = packed.count();
+        if numbered + packed == 0 || packed > 1 {
+            let what = "there must be columns of numbers, of categories, or a column `words`";
             return Err(header.error(what, "add the features of the nodes"));
         }
         Ok(Self {
@@ -108,7 +115,8 @@ impl Table {
             ids: Vec::new(),
             places: HashMap::new(),
             labels: Vec::new(),
-            numbers: Vec::new(),
+            features: std::iter::repeat_with(Column::default).take(numbered).collect(),
+            missing: None,
             sparse: Vec::new(),
             words: HashMap::new(),
             edges: HashMap::new(),
@@ -136,10 +144,7 @@ impl Table {
                         in_split = true;
                     }
                 }
-                Role::Number => {
-                    let help = "features must be numbers; put text into a column called `words`";
-                    self.numbers.push(number(cell, at(), help)?);
-                }
+                Role::Feature(column) => self.features[*column].push(cell, at)?,
                 Role::Words => {
                     for word in cell.split_whitespace() {
                         let next = self.words.len() as u32;
@@ -149,7 +154,11 @@ impl Table {
                 }
                 Role::Sparse(width) => {
                     for pair in cell.split_whitespace() {
-                        row.push(sparse_pair(pair, *width, at())?);
+                        let (column, value) = sparse_pair(pair, *width, at())?;
+                        if value.is_nan() {
+                            self.missing.get_or_insert_with(at);
+                        }
+                        row.push((column, value));
                     }
                 }
             }
@@ -227,8 +236,20 @@ impl Table {
     ) -> Result<NodeDataset> {
         self.check_nodes()?;
         let (labels, class_names) = number_classes(&self.labels, classes)?;
+        let mut missing = self.missing;
+        let mut known = Vec::with_capacity(self.features.len());
+        let named = self.columns.iter().filter(|(_, role)| matches!(role, Role::Feature(_)));
+        for (column, (name, _)) in self.features.into_iter().zip(named) {
+            let column = column.finish(self.header.clone().field(name.as_str()))?;
+            if let Known::Numbers(_, Some(at)) = &column
+                && missing.as_ref().is_none_or(|first| at.line < first.line)
+            {
+                missing = Some(at.clone());
+            }
+            known.push((name.as_str(), column));
+        }
         let (features, feature_names) =
-            gather_features(&self.columns, self.numbers, self.sparse, self.words)
+            gather_features(&self.columns, known, self.sparse, self.words)
                 .ok_or_else(|| self.header.clone().error("too many features", "leave some out"))?;
         let edges = simplify(self.edges.keys().copied());
         let cells = |edge| self.edges.get(edge).map(|(cells, _)| *cells).unwrap_or_default();
@@ -244,6 +265,7 @@ impl Table {
         let dataset = NodeDataset {
             name,
             features,
+            missing,
             feature_names,
             edges,
             weights,
@@ -287,7 +309,7 @@ fn sparse_pair(pair: &str, width: u32, at: At) -> Result<(u32, f32)> {
         Some((column.parse::<u32>().ok()?, value.parse::<f32>().ok()?))
     });
     match parts {
-        Some((column, value)) if column < width && value.is_finite() => Ok((column, value)),
+        Some((column, value)) if column < width && !value.is_infinite() => Ok((column, value)),
         _ => Err(at.error(
             format!(
                 "`{}` is not a column below {width}, a colon and a finite number",
@@ -335,41 +357,70 @@ fn number_classes(
     Ok((labels, names))
 }
 
-/// Numbers first, then words in alphabetical order (so that the order of the rows does not matter), and the
-/// names of all of them, if they have any.
+/// Numbers first, then categories, then words, the last two in alphabetical order (so that the order of the rows
+/// does not matter), and the names of all of them, if they have any. A category is a column of 0 and 1 called
+/// `column=category`; a row without one has zeros.
 fn gather_features(
     columns: &[(String, Role)],
-    numbers: Vec<f32>,
-    sparse: Vec<Vec<(u32, f32)>>,
+    known: Vec<(&str, Known)>,
+    packed: Vec<Vec<(u32, f32)>>,
     words: HashMap<String, u32>,
 ) -> Option<(Features, Vec<String>)> {
-    let numeric = columns.iter().filter(|(_, role)| *role == Role::Number);
-    let mut names: Vec<String> = numeric.map(|(name, _)| name.clone()).collect();
+    let mut names: Vec<String> = Vec::new();
+    let mut numbers: Vec<Vec<f32>> = Vec::new();
+    let mut categories: Vec<(usize, Vec<Option<u32>>)> = Vec::new();
+    let mut category_names: Vec<String> = Vec::new();
+    for (name, column) in known {
+        match column {
+            Known::Numbers(cells, _) => {
+                names.push(name.into());
+                numbers.push(cells);
+            }
+            Known::Categories(all, cells) => {
+                categories.push((category_names.len(), cells));
+                category_names.extend(all.iter().map(|category| format!("{name}={category}")));
+            }
+        }
+    }
+    let first = names.len();
+    names.extend(category_names);
     let count = names.len();
-    let packed = columns.iter().find_map(|(_, role)| match role {
+    let width = columns.iter().find_map(|(_, role)| match role {
         Role::Sparse(width) => Some(*width as usize),
         Role::Words => Some(words.len()),
         _ => None,
     });
-    let Some(width) = packed else {
-        return Some((Features::from_dense(sparse.len(), count, numbers), names));
-    };
     let mut sorted: Vec<(String, u32)> = words.into_iter().collect();
     sorted.sort_unstable();
     let mut place: Vec<u32> = (0..sorted.len() as u32).collect();
     for (new, (_, old)) in sorted.iter().enumerate() {
         *place.get_mut(*old as usize)? = new as u32;
     }
-    match sorted.is_empty() {
-        // Columns of a matrix have numbers, not names.
-        true => names.clear(),
-        false => names.extend(sorted.iter().map(|(word, _)| format!("{WORD}{word}"))),
+    if width.is_some() {
+        match sorted.is_empty() {
+            // Columns of a matrix have numbers, not names.
+            true => names.clear(),
+            false => names.extend(sorted.iter().map(|(word, _)| format!("{WORD}{word}"))),
+        }
     }
     let shift = u32::try_from(count).ok()?;
-    let rows = sparse.into_iter().enumerate().map(|(node, row)| {
-        let mut joined: Vec<(u32, f32)> = Vec::with_capacity(count + row.len());
-        let own = numbers.get(node * count..(node + 1) * count).unwrap_or(&[]);
-        joined.extend((0..shift).zip(own.iter().copied()).filter(|(_, value)| *value != 0.0));
+    let own = |node: usize| {
+        let of_numbers = numbers.iter().enumerate().map(move |(at, cells)| (at, cells[node]));
+        let of_categories = categories.iter().filter_map(move |(start, cells)| {
+            cells[node].map(|category| (first + start + category as usize, 1.0))
+        });
+        of_numbers.chain(of_categories).filter(|(_, value)| *value != 0.0)
+    };
+    let rows = packed.len();
+    let Some(width) = width else {
+        let mut values = vec![0.0; rows.checked_mul(count)?];
+        for node in 0..rows {
+            own(node).for_each(|(column, value)| values[node * count + column] = value);
+        }
+        return Some((Features::from_dense(rows, count, values), names));
+    };
+    let rows = packed.into_iter().enumerate().map(|(node, row)| {
+        let mut joined: Vec<(u32, f32)> = own(node).map(|(at, value)| (at as u32, value)).collect();
         joined.extend(row.into_iter().filter_map(|(column, value)| {
             let column = place.get(column as usize).copied().unwrap_or(column);
             Some((column.checked_add(shift)?, value))

@@ -116,8 +116,15 @@ fn number_same_names<T: Task>(runs: &mut [Run<T>], group: &Group) {
     }
 }
 
-/// The one line a reader should take away.
+/// What a reader should take away, in a line or two.
 pub fn headline<T: Task>(runs: &[Run<T>], groups: &[Group]) -> String {
+    // Two comparisons fit into a headline.
+    let compared = |group: &Group| group.iter().any(|&i| runs[i].against.is_some());
+    if let [a, b] = groups
+        && groups.iter().all(compared)
+    {
+        return format!("{}. {}", headline_of(runs, a), headline_of(runs, b));
+    }
     let [group] = groups else {
         let mut datasets: Vec<&str> = runs.iter().map(|r| r.record.dataset.as_str()).collect();
         datasets.sort_unstable();
@@ -130,6 +137,11 @@ pub fn headline<T: Task>(runs: &[Run<T>], groups: &[Group]) -> String {
             text::joined(&data)
         );
     };
+    headline_of(runs, group)
+}
+
+/// What comparable runs say.
+fn headline_of<T: Task>(runs: &[Run<T>], group: &Group) -> String {
     let on = spelling(&runs[group[0]].record.dataset);
     let first = &runs[group[0]];
     let score = |i: usize| first.measure.with_unit(runs[i].test.mean);
@@ -140,6 +152,10 @@ pub fn headline<T: Task>(runs: &[Run<T>], groups: &[Group]) -> String {
             let (new, base) = if runs[a].against.is_some() { (a, b) } else { (b, a) };
             let (n, m) = (&runs[new].name, &runs[base].name);
             let (s, t) = (score(new), score(base));
+            // No graph was learned, so none can beat another.
+            if let Some(graph) = kept(&runs[new]) {
+                return format!("On {on}, validation keeps {graph}: {n} {of}{s}, {m} {t}");
+            }
             match first.measure.verdict(runs[new].against.as_ref().and_then(|x| x.1.as_ref())) {
                 Verdict::Better => format!("{n} beats {m} on {on}: {of}{s} against {t}"),
                 Verdict::Worse => format!("{n} falls behind {m} on {on}: {of}{s} against {t}"),
@@ -160,6 +176,13 @@ pub fn headline<T: Task>(runs: &[Run<T>], groups: &[Group]) -> String {
             format!("{n} {word} of {} runs on {on}: {of}{s}", group.len())
         }
     }
+}
+
+/// What validation chose instead of the learned graph, where it did so for every seed.
+fn kept<T: Task>(run: &Run<T>) -> Option<&'static str> {
+    let choices = run.record.choices();
+    let chosen = choices.iter().skip(1).find(|tally| tally.chosen == run.record.seeds.len())?;
+    Some(if chosen.graph == "none" { "no graph" } else { "the given graph" })
 }
 
 /// The dataset, and its split where it can be split in several ways.
@@ -203,7 +226,14 @@ pub fn differences<T: Task>(runs: &[Run<T>], group: &Group) -> Vec<String> {
     compared
         .map(|(i, (base, paired))| {
             let Run { name, measure, .. } = &runs[i];
-            measure.paired_sentence(name, &runs[*base].name, paired.as_ref())
+            let sentence = measure.paired_sentence(name, &runs[*base].name, paired.as_ref());
+            match kept(&runs[i]) {
+                Some(graph) => format!(
+                    "{sentence} Validation chose {graph} for every seed of {name}: what differs is the training, not \
+                     a learned graph."
+                ),
+                None => sentence,
+            }
         })
         .collect()
 }

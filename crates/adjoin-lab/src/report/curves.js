@@ -50,7 +50,7 @@ function curves() {
 const KINDS = {
   loss: { name: "Training loss", format: brief, band: ["loss_low", "loss_high"], factor: 1 },
   valid: { name: `Validation ${MEASURE.name} in ${UNITS[MEASURE.unit] ?? MEASURE.unit}`, format: (v) => v.toFixed(MEASURE.digits), band: ["valid_low", "valid_high"], factor: MEASURE.factor },
-  degree: { name: "Mean learned degree", format: brief, band: null, factor: 1 },
+  degree: { name: "Mean size k of a neighbourhood", format: brief, band: null, factor: 1 },
 };
 
 function lineChart(place, key, { runs, epochs, shared, state, value, update }) {
@@ -167,7 +167,7 @@ function readings(runs, hasDegree, redraw) {
   const columns = [["loss", "Loss", brief]];
   if (runs.some((run) => run.curve.train.some(isNumber))) columns.push(["train", `Training ${MEASURE.name}, ${MEASURE.unit}`, measured]);
   columns.push(["valid", `Validation ${MEASURE.name}, ${MEASURE.unit}`, measured]);
-  if (hasDegree) columns.push(["degree", "Learned degree ± standard deviation", brief]);
+  if (hasDegree) columns.push(["degree", "Size k ± standard deviation", brief]);
   const cells = new Map();
   const rows = runs.map((run) => {
     const box = html("input", { type: "checkbox", onchange: () => { run.shown = box.checked; redraw(); } });

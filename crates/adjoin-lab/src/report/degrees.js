@@ -7,16 +7,18 @@ function binName(histogram, bin) {
 }
 
 const thousands = (n) => (n >= 10_000 ? `${n / 1000}k` : String(n));
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const given = (graph) => graph.input !== null;
 
 function degreeChart(place, graph, readout) {
   const { input, learned } = graph.degrees;
-  const noun = graph.has_k ? "learned k" : "learned graph";
+  const measure = graph.measure ?? "degree";
+  const noun = graph.learned ?? (graph.has_k ? "with learned k" : "with learned graph");
   // Where nothing is given, there is nothing to compare with.
   const series = given(graph) ? [["input", input], ["learned", learned]] : [["learned", learned]];
   const describe = (bin) => (given(graph)
-    ? `degree ${binName(graph.degrees, bin)}: ${plural(input[bin], graph.noun)} ${graph.input}, ${learned[bin]} with ${noun}`
-    : `degree ${binName(graph.degrees, bin)}: ${plural(learned[bin], graph.noun)}`);
+    ? `${measure} ${binName(graph.degrees, bin)}: ${plural(input[bin], graph.noun)} ${graph.input}, ${learned[bin]} ${noun}`
+    : `${measure} ${binName(graph.degrees, bin)}: ${plural(learned[bin], graph.noun)}`);
   const state = { at: null };
   let shades = [];
 
@@ -41,10 +43,10 @@ function degreeChart(place, graph, readout) {
       axes({ x: (bin) => x(bin + 0.5), y, xTicks: labelled, yTicks, left, right, bottom, yFormat: thousands,
         xFormat: (bin) => `${bin * graph.degrees.width}${bin === input.length - 1 ? "+" : ""}` }),
       series.map(([kind, counts], at) => counts.map((n, bin) => rect(kind, bin, n, at * bar))),
-      svg("text", { class: "tick", x: right, y: height - 6, "text-anchor": "end", "aria-hidden": "true" }, "degree"),
+      svg("text", { class: "tick", x: right, y: height - 6, "text-anchor": "end", "aria-hidden": "true" }, measure),
       svg("text", { class: "tick", x: 0, y: 12, "aria-hidden": "true" }, `${graph.noun}s`));
     scrub(root, {
-      label: `Number of ${graph.noun}s by degree. Arrow keys read the bars.`,
+      label: `Number of ${graph.noun}s by ${measure}. Arrow keys read the bars.`,
       count: input.length,
       position: (px) => Math.floor(x.invert((px / root.clientWidth) * width || 0)),
       current: () => state.at,
@@ -65,9 +67,9 @@ function degreeTable(graph) {
   return html("details", { class: "table-alternative" }, html("summary", {}, "The same as a table"),
     html("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "The bars as a table" },
       html("table", { class: "plain" },
-        html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Degree"),
-          given(graph) ? html("th", { scope: "col", class: "r" }, `A ${graph.noun} ${graph.input}`) : null,
-          html("th", { scope: "col", class: "r" }, given(graph) ? "Learned" : `${graph.noun[0].toUpperCase()}${graph.noun.slice(1)}s`))),
+        html("thead", {}, html("tr", {}, html("th", { scope: "col" }, capital(graph.measure ?? "degree")),
+          given(graph) ? html("th", { scope: "col", class: "r" }, `${capital(graph.noun)}s ${graph.input}`) : null,
+          html("th", { scope: "col", class: "r" }, given(graph) ? graph.learned ?? "Learned" : `${capital(graph.noun)}s`))),
         html("tbody", {}, input.map((_, bin) => row(bin))))));
 }
 
@@ -79,8 +81,10 @@ function graphChoice(onChange) {
     onChange(DATA.graphs[at].explorer);
   };
   DATA.graphs.forEach((graph, at) => {
-    const readout = document.querySelector(`[data-readout="degrees-${at}"]`);
-    degreeChart(panels[at].querySelector('[data-chart="degrees"]'), graph, readout);
+    graph.charts.forEach((chart, number) => {
+      const readout = document.querySelector(`[data-readout="degrees-${at}-${number}"]`);
+      degreeChart(panels[at].querySelector(`[data-chart="degrees"][data-number="${number}"]`), chart, readout);
+    });
   });
   // Baselines come first in a comparison; what was learned is the news.
   const start = DATA.graphs.length - 1;

@@ -4,13 +4,16 @@
 //! and need no JavaScript; curves, histograms and the neighbourhood explorer are drawn by the
 //! embedded scripts from JSON.
 
+mod choice;
 mod compare;
+mod draw;
 mod measure;
 mod payload;
 mod table;
 mod text;
 
 pub use compare::{Group, Run};
+pub(crate) use draw::{Bars, Scatter, bars, scatter};
 pub use payload::GraphData;
 pub(crate) use table::{Line, cards, dumbbell, maybe_percent, number, run_line, untrained_line};
 pub(crate) use text::{escape, percent, spelling};
@@ -23,6 +26,8 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 /// What the charts need on any page.
 const SHARED: [&str; 2] = [include_str!("script.js"), include_str!("curves.js")];
+/// What goes over the finished page.
+const LAST: &str = include_str!("downloads.js");
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +121,7 @@ fn page<T: Task>(runs: &[Run<T>], groups: &[Group], section: &Section, data: &st
     });
     let nav: String = nav.collect();
     let date = runs.iter().map(|r| r.record.created.as_str()).max().unwrap_or_default();
-    let scripts: Vec<&str> = SHARED.iter().chain(section.scripts).copied().collect();
+    let scripts: Vec<&str> = SHARED.iter().chain(section.scripts).copied().chain([LAST]).collect();
     let script = format!("(() => {{\n\"use strict\";\n{}\n}})();", scripts.join("\n"));
     let valid = runs.first().map_or_else(String::new, |run| match run.measure.lower {
         true => format!("{}, {}", run.record.metric, run.measure.unit),
@@ -128,7 +133,7 @@ fn page<T: Task>(runs: &[Run<T>], groups: &[Group], section: &Section, data: &st
         "date" => escape(date),
         "day" => escape(date.get(..10).unwrap_or(date)),
         "nav" => nav.clone(),
-        "comparison" => table::comparison(runs, groups) + &section.results,
+        "comparison" => table::comparison(runs, groups) + &choice::panels(runs) + &section.results,
         "curve_summary" => table::curve_summary(runs),
         "valid" => escape(&valid),
         "sections" => section.body.clone(),

@@ -189,6 +189,19 @@ pub struct Line {
     cells: Vec<String>,
 }
 
+impl Line {
+    /// A row of this class; `name` is plain text, cells are HTML.
+    pub(super) fn new(name: &str, class: &str, cells: Vec<String>) -> Self {
+        Self { name: escape(name), class: class.into(), cells }
+    }
+}
+
+/// A row on a run, in its colour and with its data where the page has several kinds.
+pub(super) fn labelled_line<T: Task>(at: usize, run: &Run<T>, cells: Vec<String>) -> Line {
+    let name = format!(r#"<span class="key" aria-hidden="true"></span>{}"#, escape(&run.label));
+    Line { name, class: format!("run-{}", at % 6), cells }
+}
+
 /// A row on a run, in its colour.
 pub fn run_line<T: Task>(at: usize, run: &Run<T>, cells: Vec<String>) -> Line {
     let name = format!(r#"<span class="key" aria-hidden="true"></span>{}"#, escape(&run.name));
@@ -291,17 +304,18 @@ fn code(text: &str, what: &str, name: &str) -> String {
 fn seed_table<T: Task>(run: &Run<T>) -> String {
     let unit = run.measure.unit;
     let mut out = format!(
-        r#"<h3>Seeds</h3><div class="scroll" tabindex="0" role="region" aria-label="Result of each seed"><table class="plain"><thead><tr><th scope="col" class="r">Seed</th><th scope="col" class="r">Validation, {unit}</th><th scope="col" class="r">Test, {unit}</th><th scope="col" class="r">Best epoch</th><th scope="col" class="r">Epochs</th><th scope="col" class="r">Seconds</th></tr></thead><tbody>"#,
+        r#"<h3>Seeds</h3><div class="scroll" tabindex="0" role="region" aria-label="Result of each seed"><table class="plain"><thead><tr><th scope="col" class="r">Seed</th><th scope="col" class="r">Validation, {unit}</th><th scope="col" class="r">Test, {unit}</th><th scope="col" class="r">Best epoch</th><th scope="col" class="r">Epochs</th><th scope="col" class="r">Steps in all</th><th scope="col" class="r">Seconds</th></tr></thead><tbody>"#,
     );
     for s in &run.record.seeds {
         let _ = write!(
             out,
-            r#"<tr><th scope="row" class="r num">{}</th><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{:.1}</td></tr>"#,
+            r#"<tr><th scope="row" class="r num">{}</th><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{}</td><td class="r num">{:.1}</td></tr>"#,
             s.seed,
             run.measure.number(s.valid.value()),
             run.measure.number(s.test.value()),
             s.best_epoch,
             s.epochs,
+            s.steps,
             s.seconds
         );
     }

@@ -74,7 +74,12 @@ pub fn count(n: usize, noun: &str) -> String {
 
 /// How a known name is usually spelt; others stay as they are.
 pub fn spelling(name: &str) -> String {
-    const KNOWN: [(&str, &str); 31] = [
+    // What the wrong edges of `adjoin_data::add_wrong_edges` are called.
+    if let Some((clean, damage)) = name.split_once("+wrong:") {
+        let damage = damage.strip_suffix(":0").unwrap_or(damage);
+        return format!("{} with wrong edges {damage}", spelling(clean));
+    }
+    const KNOWN: [(&str, &str); 32] = [
         ("cora", "Cora"),
         ("citeseer", "Citeseer"),
         ("pubmed", "Pubmed"),
@@ -106,6 +111,7 @@ pub fn spelling(name: &str) -> String {
         ("resgcn", "ResGCN"),
         ("shapes", "generated shapes"),
         ("modelnet40", "ModelNet40"),
+        ("modelnet10", "ModelNet10"),
     ];
     let known = KNOWN.iter().find(|k| k.0 == name);
     known.map_or_else(|| name.to_owned(), |k| k.1.to_owned())
@@ -155,6 +161,8 @@ mod tests {
         assert_eq!(thousands(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!((bytes(412_000_000), bytes(1_400_000_000)), ("412 MB".into(), "1.40 GB".into()));
         assert_eq!(milliseconds(4.321), "4.3 ms");
+        assert_eq!(spelling("cora+wrong:0.5:0"), "Cora with wrong edges 0.5");
+        assert_eq!(spelling("cora+wrong:0.5:3"), "Cora with wrong edges 0.5:3");
         assert_eq!(joined(&["a".into(), "b".into(), "c".into()]), "a, b and c");
     }
 }

@@ -7,9 +7,11 @@ use crate::{
         write_json,
     },
     settings::Layers,
-    task::{Dataset, Settings, Task},
+    task::{Dataset, Model, Settings, Task},
+    train::{checkpoint::Checkpoint, file_of},
 };
 use adjoin_data::Locations;
+use burn::tensor::Device;
 use std::path::{Path, PathBuf};
 
 /// How much of a table to reproduce.
@@ -36,6 +38,9 @@ pub struct Options {
     /// The smaller setting, for point clouds and trajectories.
     pub reduced: bool,
 }
+
+/// What came of a cell, and its models if it was run now.
+type Finished<T> = (RunRecord<T>, Option<Vec<<T as Task>::Model>>);
 
 /// One configuration on one dataset.
 pub(super) struct Cell<'a, T: Task> {
@@ -102,6 +107,37 @@ impl Options {
         observer: &dyn Observer,
         teachers: &mut Teachers<T>,
     ) -> Result<RunRecord<T>> {
+        Ok(self.outcome(cell, observer, teachers)?.0)
+    }
+
+    /// The same with the model of the best epoch of every seed.
+    pub(super) fn measure_models<T: Task>(
+        &self,
+        cell: &Cell<T>,
+        observer: &dyn Observer,
+    ) -> Result<(RunRecord<T>, Vec<T::Model>)> {
+        let (record, models) = self.outcome(cell, observer, &mut Teachers::default())?;
+        if let Some(models) = models {
+            return Ok((record, models));
+        }
+        let folder = self.folder(&cell.names)?.unwrap_or_default();
+        let (config, device) = (&cell.layers.config, Device::flex());
+        let context = T::context(config, cell.data, &record.fitted, &device)?;
+        let model = |&seed: &u64| {
+            let fresh = T::model(config, &record.fitted, &context, seed, &device)?;
+            Checkpoint::load(&file_of(&folder, seed))?.best_model(fresh)?.bind(&context)
+        };
+        let models = self.seeds.iter().map(model).collect::<Result<_>>()?;
+        Ok((record, models))
+    }
+
+    /// What came of a cell, and its models if it was run now.
+    fn outcome<T: Task>(
+        &self,
+        cell: &Cell<T>,
+        observer: &dyn Observer,
+        teachers: &mut Teachers<T>,
+    ) -> Result<Finished<T>> {
         let Cell { names, data, layers } = cell;
         let data = *data;
         let folder = self.folder(names)?;
@@ -109,7 +145,7 @@ impl Options {
             folder.as_ref().map(|f| self.found(&f.join(RECORD), cell)).transpose()?
             && let Some(record) = found
         {
-            return Ok(record);
+            return Ok((record, None));
         }
         let outcome = Experiment {
             data,
@@ -125,7 +161,8 @@ impl Options {
         if let Some(folder) = &folder {
             write_json(&folder.join(RECORD), &outcome.record)?;
         }
-        Ok(outcome.record)
+        let models = outcome.best.into_iter().map(|best| best.model).collect();
+        Ok((outcome.record, Some(models)))
     }
 
     /// A cell that was finished before, with the same data, settings and seeds.

@@ -13,6 +13,7 @@ use crate::{
 };
 use burn::tensor::Device;
 use std::{
+    cell::Cell,
     path::Path,
     time::{Duration, Instant},
 };
@@ -56,9 +57,10 @@ struct Parts<T: Task> {
 impl<T: Task> Parts<T> {
     fn of(config: &T::Config, data: &T::Data) -> Result<Self> {
         let device = Device::flex();
+        let fitted = T::fit(config, data)?;
         Ok(Self {
-            fitted: T::fit(config, data)?,
-            context: T::context(config, data, &device)?,
+            context: T::context(config, data, &fitted, &device)?,
+            fitted,
             training: T::training(config, data, &device)?,
             validation: Validation::of(config, data)?,
             test: Test::of(config, data)?,
@@ -76,8 +78,17 @@ impl<T: Task> Parts<T> {
     }
 }
 
-/// The model that validation preferred, and what it was compared with.
-type Chosen<'a, T> = (Trainer<'a, T>, History<T>, Choice<T>);
+/// The model that validation preferred.
+struct Chosen<'a, T: Task> {
+    trainer: Trainer<'a, T>,
+    history: History<T>,
+    /// What it was compared with; none where there was no choice.
+    choice: Option<Choice<T>>,
+    /// Training steps of all models.
+    steps: u64,
+    /// Whether one of them was still improving when its epochs ended.
+    cut_short: bool,
+}
 
 struct SeedOutcome<T: Task> {
     record: SeedRecord<T>,
@@ -127,31 +138,33 @@ impl<T: Task> Experiment<'_, T> {
         let started = Instant::now();
         let mut trainer = Trainer::new(config, parts.visible(), seed, &parts.device)?;
         let mut before = started.elapsed();
+        let mut steps_before = 0;
         if let Some(teacher) = T::teacher(config) {
-            let (teacher, elapsed) = self.teacher(&teacher, seed, parts, observer, shelf)?;
+            let (teacher, elapsed, steps) = self.teacher(&teacher, seed, parts, observer, shelf)?;
             let started = Instant::now();
+            let distilled = Cell::new(0);
             trainer.take_teacher(&teacher, &|epoch, epochs| {
+                distilled.set(epoch as u64);
                 let message = "distilled MLP".into();
                 let stage = Stage::Distillation;
                 observer.tick(&Tick { seed, stage, epoch, epochs, message });
             })?;
             before += elapsed + started.elapsed();
+            steps_before = steps + distilled.get();
         }
         let graphs = trainer.model().alternatives();
-        let (trainer, history, choice) = match graphs {
+        let chosen = match graphs {
             [] => {
                 let seen = |epoch: &EpochRecord<T>| {
                     observer.tick(&tick(seed, Stage::Training, epoch, config.train().epochs));
                 };
                 let history = train(&mut trainer, shelf, || observer.stop(), seen)?;
-                (trainer, history, None)
+                let (steps, cut_short) = (trainer.steps(), trainer.was_cut_short());
+                Chosen { trainer, history, choice: None, steps, cut_short }
             }
-            graphs => {
-                let (trainer, history, choice) =
-                    self.choose(graphs, trainer, parts, observer, shelf)?;
-                (trainer, history, Some(choice))
-            }
+            graphs => self.choose(graphs, trainer, parts, observer, shelf)?,
         };
+        let Chosen { trainer, history, choice, steps, cut_short } = chosen;
         let best = trainer.best().cloned().ok_or_else(no_epochs)?;
         // The only place where test data is looked at.
         let test = best.model.evaluate(&parts.context, parts.test.held(), seed)?.metrics;
@@ -161,6 +174,8 @@ impl<T: Task> Experiment<'_, T> {
             test,
             best_epoch: best.epoch,
             epochs: trainer.epoch(),
+            steps: steps_before + steps,
+            cut_short,
             seconds: (before + history.elapsed).as_secs_f64(),
             choice,
             curve: history.curve,
@@ -224,6 +239,8 @@ impl<T: Task> Experiment<'_, T> {
         };
         let chosen = (0..graphs.len()).min_by(better).unwrap_or(0);
         let elapsed = trained.iter().map(|(_, history)| history.elapsed).sum();
+        let steps = trained.iter().map(|(trainer, _)| trainer.steps()).sum();
+        let cut_short = trained.iter().any(|(trainer, _)| trainer.was_cut_short());
         let (trainer, history) = trained.swap_remove(chosen);
         if let Some(shelf) = shelf {
             let from = shelf.folder.join(format!("{GRAPH}{}", graphs[chosen]));
@@ -231,11 +248,12 @@ impl<T: Task> Experiment<'_, T> {
             let bytes = std::fs::read(&from).map_err(Error::file(&from))?;
             files::write(&file_of(shelf.folder, seed), &bytes)?;
         }
-        let choice = Choice { chosen: graphs[chosen].into(), alternatives };
-        Ok((trainer, History { elapsed, ..history }, choice))
+        let choice = Some(Choice { chosen: graphs[chosen].into(), alternatives });
+        let history = History { elapsed, ..history };
+        Ok(Chosen { trainer, history, choice, steps, cut_short })
     }
 
-    /// A teacher of the same seed and the time it took: from those at hand, or trained now, its checkpoint in
+    /// A teacher of the same seed, and the time and the steps it took: from those at hand, or trained now, its checkpoint in
     /// a folder of its own.
     fn teacher(
         &self,
@@ -244,7 +262,7 @@ impl<T: Task> Experiment<'_, T> {
         parts: &Parts<T>,
         observer: &dyn Observer,
         shelf: Option<&Shelf<T>>,
-    ) -> Result<(T::Model, Duration)> {
+    ) -> Result<(T::Model, Duration, u64)> {
         if let Some(found) = self.teachers.find(config, self.data, seed) {
             return Ok(found);
         }
@@ -256,7 +274,7 @@ impl<T: Task> Experiment<'_, T> {
         };
         let history = train(&mut trainer, shelf.as_ref(), || observer.stop(), seen)?;
         let best = trainer.best().ok_or_else(no_epochs)?;
-        Ok((best.model.clone(), history.elapsed))
+        Ok((best.model.clone(), history.elapsed, trainer.steps()))
     }
 
     fn outcome(&self, parts: Parts<T>, outcomes: Vec<SeedOutcome<T>>) -> Result<Outcome<T>> {
@@ -286,6 +304,7 @@ impl<T: Task> Experiment<'_, T> {
             command: self.command.into(),
             config_toml: to_toml(config),
             origins: self.layers.origins.clone(),
+            preparation: T::preparation(&parts.fitted),
             seeds,
             references: T::references(config, data, first),
             ms_per_step,
@@ -333,6 +352,7 @@ struct Kept<T: Task> {
     seed: u64,
     model: T::Model,
     elapsed: Duration,
+    steps: u64,
 }
 
 impl<T: Task> Default for Teachers<T> {
@@ -354,12 +374,18 @@ impl<T: Task> Teachers<T> {
                 seed: seed.seed,
                 model: best.model.clone(),
                 elapsed: Duration::from_secs_f64(seed.seconds),
+                steps: seed.steps,
             });
         }
     }
 
-    /// The model of these settings, data and seed, and the time its training took.
-    fn find(&self, config: &T::Config, data: &T::Data, seed: u64) -> Option<(T::Model, Duration)> {
+    /// The model of these settings, data and seed, and the time and the steps its training took.
+    fn find(
+        &self,
+        config: &T::Config,
+        data: &T::Data,
+        seed: u64,
+    ) -> Option<(T::Model, Duration, u64)> {
         // Hashes last: of large data they take a while.
         let fits = |kept: &&Kept<T>| {
             kept.seed == seed
@@ -367,6 +393,6 @@ impl<T: Task> Teachers<T> {
                 && kept.split == data.split_hash()
                 && kept.fingerprint == data.fingerprint()
         };
-        self.kept.iter().find(fits).map(|kept| (kept.model.clone(), kept.elapsed))
+        self.kept.iter().find(fits).map(|kept| (kept.model.clone(), kept.elapsed, kept.steps))
     }
 }

@@ -11,9 +11,11 @@
 //! | `report.html` | the page |
 //!
 //! With several learners there is one such folder for each below the common one, which holds the plan
-//! and the report that compares them. While training lasts the folder is called `NAME.partial`.
+//! and the report that compares them. With several datasets there is one such common folder for each, below
+//! one that lists them and holds the report on all. While training lasts the folder is called `NAME.partial`.
 
 use super::{
+    contents::{Contents, Several, leaves, read_contents, read_plan},
     experiment::{Experiment, Teachers},
     observer::Observer,
     plan::Plan,
@@ -52,10 +54,27 @@ pub struct RunFolder<T: Task> {
     target: PathBuf,
     work: PathBuf,
     overwrite: bool,
-    plan: Plan,
-    configs: Vec<Layers<T::Config>>,
+    parts: Vec<Part<T>>,
     /// Held for as long as the folder is worked on.
     _lock: Option<File>,
+}
+
+/// What a run does with one dataset.
+#[derive(Clone, Debug)]
+pub struct Part<T: Task> {
+    /// The name of its folder, where there are several.
+    name: String,
+    /// Data, learners and seeds.
+    pub plan: Plan,
+    /// The configuration of each learner of the plan.
+    pub configs: Vec<Layers<T::Config>>,
+}
+
+impl<T: Task> Part<T> {
+    /// A plan for data of this name.
+    pub fn new(dataset: &str, plan: Plan, configs: Vec<Layers<T::Config>>) -> Self {
+        Self { name: target::safe(dataset), plan, configs }
+    }
 }
 
 impl<T: Task> RunFolder<T> {
@@ -63,12 +82,7 @@ impl<T: Task> RunFolder<T> {
     ///
     /// # Errors
     /// If results are there already and `overwrite` is not set, or the folder cannot be made.
-    pub fn create(
-        target: &Path,
-        overwrite: bool,
-        plan: Plan,
-        configs: Vec<Layers<T::Config>>,
-    ) -> Result<Self> {
+    pub fn create(target: &Path, overwrite: bool, mut parts: Vec<Part<T>>) -> Result<Self> {
         if target.file_name().is_none() {
             let what = "is no name for a new folder: choose one with --out".into();
             return Err(Error::Exists { path: target.into(), what });
@@ -88,20 +102,23 @@ impl<T: Task> RunFolder<T> {
             let _lock = target::lock(&work)?;
             fs::remove_dir_all(&work).map_err(Error::file(&work))?;
         }
-        let mut folder = Self { target, work, overwrite, plan, configs, _lock: None };
+        for at in 1..parts.len() {
+            let name = parts[at].name.clone();
+            let mut number = 1;
+            while parts[..at].iter().any(|other| other.name == parts[at].name) {
+                number += 1;
+                parts[at].name = format!("{name}-{number}");
+            }
+        }
+        let mut folder = Self { target, work, overwrite, parts, _lock: None };
         folder.write_plan().inspect_err(|_| folder.remove())?;
         folder._lock = target::lock(&folder.work)?;
         Ok(folder)
     }
 
-    /// What is to be run.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// The configuration of each learner of the plan.
-    pub fn configs(&self) -> &[Layers<T::Config>] {
-        &self.configs
+    /// What is to be run, dataset by dataset.
+    pub fn parts(&self) -> &[Part<T>] {
+        &self.parts
     }
 
     /// The folder while it is being made.
@@ -109,20 +126,46 @@ impl<T: Task> RunFolder<T> {
         &self.work
     }
 
-    /// Where the results of a learner will be.
-    pub fn result_of(&self, learner: &str) -> PathBuf {
-        part(&self.target, &self.plan, learner)
+    /// Where the results of every learner will be, dataset by dataset: in the order of the records.
+    pub fn results(&self) -> Vec<PathBuf> {
+        self.folders(&self.target)
+    }
+
+    /// The folders of all learners below a common one.
+    fn folders(&self, root: &Path) -> Vec<PathBuf> {
+        let of = |part: &Part<T>| {
+            let folder = self.of_data(root, part);
+            let learners = part.plan.learners.iter();
+            learners.map(|learner| of_learner(&folder, &part.plan, learner)).collect::<Vec<_>>()
+        };
+        self.parts.iter().flat_map(of).collect()
+    }
+
+    /// The folder of a dataset: below the common one when there are several.
+    fn of_data(&self, root: &Path, part: &Part<T>) -> PathBuf {
+        if self.parts.len() == 1 { root.into() } else { root.join(&part.name) }
     }
 
     fn write_plan(&self) -> Result<()> {
-        for (learner, config) in self.plan.learners.iter().zip(&self.configs) {
-            let folder = self.part(learner);
-            fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
-            files::write(&folder.join(CONFIG), to_toml(&config.config).as_bytes())?;
-            write_json(&folder.join(PLAN), &self.plan.only(learner))?;
+        for part in &self.parts {
+            let folder = self.of_data(&self.work, part);
+            for (learner, config) in part.plan.learners.iter().zip(&part.configs) {
+                let folder = of_learner(&folder, &part.plan, learner);
+                fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+                files::write(&folder.join(CONFIG), to_toml(&config.config).as_bytes())?;
+                write_json(&folder.join(PLAN), &part.plan.only(learner))?;
+            }
+            // Last, because a folder with a plan is one that can be resumed.
+            write_json(&folder.join(PLAN), &part.plan)?;
         }
-        // Last, because a folder with a plan is one that can be resumed.
-        write_json(&self.work.join(PLAN), &self.plan)
+        match &self.parts[..] {
+            [_] => Ok(()),
+            parts => {
+                let names = parts.iter().map(|part| part.name.clone()).collect();
+                let several = Several { task: T::NAME.into(), parts: names };
+                write_json(&self.work.join(PLAN), &several)
+            }
+        }
     }
 
     /// Gives the complete folder its name.
@@ -131,9 +174,7 @@ impl<T: Task> RunFolder<T> {
     /// If something got in the way meanwhile; the results stay in the working folder.
     pub fn publish(self) -> Result<PathBuf> {
         target::check(&self.target, self.overwrite)?;
-        for folder in
-            self.plan.learners.iter().flat_map(|learner| alternatives(&self.part(learner)))
-        {
+        for folder in self.folders(&self.work).iter().flat_map(|folder| alternatives(folder)) {
             fs::remove_dir_all(&folder).map_err(Error::file(&folder))?;
         }
         let aside = files::sibling(&self.target, &format!(".old-{}", std::process::id()));
@@ -168,18 +209,24 @@ impl<T: Task> RunFolder<T> {
             return Err(Error::Format { path: path.into(), what: what.into() });
         }
         target::check(&target, overwrite)?;
-        let plan = read_plan(&work)?;
-        check_task::<T>(&plan, path)?;
+        let contents = read_contents(&work)?;
+        check_task::<T>(contents.task(), path)?;
         let _lock = target::lock(&work)?;
-        let folder = |learner: &str| part(&work, &plan, learner);
-        let layers = |(learner, origins): (&String, &Origins)| {
-            let config = read_config::<T>(&folder(learner))?;
-            Ok(Layers { config, origins: origins.clone() })
+        let parts = match contents {
+            Contents::One(plan) => vec![reopen_part(String::new(), &work, plan)?],
+            Contents::Several(several) => {
+                let one = |name: String| {
+                    let folder = work.join(&name);
+                    let plan = read_plan(&folder)?;
+                    reopen_part(name, &folder, plan)
+                };
+                several.parts.into_iter().map(one).collect::<Result<Vec<_>>>()?
+            }
         };
-        let configs = plan.learners.iter().zip(&plan.origins).map(layers);
-        let configs = configs.collect::<Result<Vec<_>>>()?;
-        plan.learners.iter().for_each(|learner| files::remove_leftovers(&folder(learner)));
-        Ok(Self { target, work, overwrite, plan, configs, _lock })
+        let folder = Self { target, work, overwrite, parts, _lock };
+        let folders = folder.folders(&folder.work);
+        folders.iter().for_each(|folder| files::remove_leftovers(folder));
+        Ok(folder)
     }
 
     /// What to type to resume the run.
@@ -195,8 +242,7 @@ impl<T: Task> RunFolder<T> {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             entries.into_iter().any(|entry| is_checkpoint(&entry.path()))
         };
-        let mut folders = self.plan.learners.iter().map(|learner| self.part(learner));
-        let resumable = folders.any(|folder| {
+        let resumable = self.folders(&self.work).into_iter().any(|folder| {
             let alternatives = alternatives(&folder).into_iter();
             alternatives.chain([folder.join(TEACHER), folder]).any(holds)
         });
@@ -206,46 +252,67 @@ impl<T: Task> RunFolder<T> {
         resumable
     }
 
-    /// The folder of a learner while it is being made.
-    fn part(&self, learner: &str) -> PathBuf {
-        part(&self.work, &self.plan, learner)
-    }
-
     fn remove(&self) {
         // What cannot be removed is refused, or replaced, by the next run.
         let _ = fs::remove_dir_all(&self.work);
     }
 
-    /// Trains every learner with every seed and writes all files; resumes where checkpoints are. `observe`
-    /// gives the observer of a learner, `page` the report on some records.
+    /// Trains every learner with every seed on the data of every part and writes all files; resumes where
+    /// checkpoints are. `observe` gives the observer of a learner, `page` the report on some records.
     ///
     /// # Errors
     /// The first error of training or writing; checkpoints stay in the working folder.
     pub fn execute<O: Observer>(
         &self,
-        data: &T::Data,
+        data: &[T::Data],
         threads: usize,
-        observe: impl Fn(&str) -> O,
+        observe: impl Fn(&T::Data, &str) -> O,
         page: impl Fn(&[RunRecord<T>]) -> Result<String>,
     ) -> Result<Vec<RunRecord<T>>> {
-        let mut records = Vec::new();
-        let mut teachers = Teachers::default();
-        let Plan { learners, seeds, command, .. } = &self.plan;
-        for (learner, layers) in learners.iter().zip(&self.configs) {
-            let folder = self.part(learner);
-            let experiment =
-                Experiment { data, layers, learner, seeds, threads, teachers: &teachers, command };
-            let outcome = experiment.run_in(&observe(learner), Some(&folder))?;
-            teachers.keep(&layers.config, &outcome);
-            let page = page(std::slice::from_ref(&outcome.record))?;
-            write_results(&folder, &outcome.record, &page)?;
-            records.push(outcome.record);
+        let mut all = Vec::new();
+        for (part, data) in self.parts.iter().zip(data) {
+            let common = self.of_data(&self.work, part);
+            let mut records = Vec::new();
+            let mut teachers = Teachers::default();
+            let Plan { learners, seeds, command, .. } = &part.plan;
+            for (learner, layers) in learners.iter().zip(&part.configs) {
+                let folder = of_learner(&common, &part.plan, learner);
+                let experiment = Experiment {
+                    data,
+                    layers,
+                    learner,
+                    seeds,
+                    threads,
+                    teachers: &teachers,
+                    command,
+                };
+                let outcome = experiment.run_in(&observe(data, learner), Some(&folder))?;
+                teachers.keep(&layers.config, &outcome);
+                let page = page(std::slice::from_ref(&outcome.record))?;
+                write_results(&folder, &outcome.record, &page)?;
+                records.push(outcome.record);
+            }
+            if records.len() > 1 {
+                files::write(&common.join(REPORT), page(&records)?.as_bytes())?;
+            }
+            all.extend(records);
         }
-        if records.len() > 1 {
-            files::write(&self.work.join(REPORT), page(&records)?.as_bytes())?;
+        if self.parts.len() > 1 {
+            files::write(&self.work.join(REPORT), page(&all)?.as_bytes())?;
         }
-        Ok(records)
+        Ok(all)
     }
+}
+
+/// What a stopped run was to do with a dataset.
+fn reopen_part<T: Task>(name: String, folder: &Path, plan: Plan) -> Result<Part<T>> {
+    let layers = |(learner, origins): (&String, &Origins)| {
+        let config = read_config::<T>(&of_learner(folder, &plan, learner))?;
+        Ok(Layers { config, origins: origins.clone() })
+    };
+    let configs = plan.learners.iter().zip(&plan.origins).map(layers);
+    let configs = configs.collect::<Result<Vec<_>>>()?;
+    Ok(Part { name, plan, configs })
 }
 
 /// Folders of the models that validation chooses among, in the folder of a learner.
@@ -259,7 +326,7 @@ fn alternatives(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The folder of a learner: below the common one when there are several.
-fn part(folder: &Path, plan: &Plan, learner: &str) -> PathBuf {
+pub(super) fn of_learner(folder: &Path, plan: &Plan, learner: &str) -> PathBuf {
     if plan.learners.len() == 1 { folder.into() } else { folder.join(learner) }
 }
 
@@ -335,7 +402,7 @@ fn read_config<T: Task>(folder: &Path) -> Result<T::Config> {
 }
 
 /// The final name of a run and that of its working folder, from either.
-fn both_names(path: &Path) -> (PathBuf, PathBuf) {
+pub(super) fn both_names(path: &Path) -> (PathBuf, PathBuf) {
     let text = path.as_os_str().to_string_lossy();
     let bare = text.trim_end_matches('/');
     let target = PathBuf::from(bare.strip_suffix(PARTIAL).unwrap_or(bare));
@@ -347,17 +414,16 @@ fn both_names(path: &Path) -> (PathBuf, PathBuf) {
 pub fn task(path: &Path) -> Result<String> {
     let (target, work) = both_names(path);
     let folder = if work.join(PLAN).is_file() { work } else { target };
-    Ok(read_plan(&folder)?.task)
+    Ok(read_contents(&folder)?.task().into())
 }
 
-/// Records of a run, or of all learners of a common one.
+/// Records of a run, or of all datasets and learners of a common one.
 ///
 /// # Errors
 /// If there is no complete run of the task.
 pub fn records<T: Task>(folder: &Path) -> Result<Vec<RunRecord<T>>> {
-    let plan = read_plan(folder)?;
-    check_task::<T>(&plan, folder)?;
-    plan.learners.iter().map(|learner| read_record(&part(folder, &plan, learner))).collect()
+    check_task::<T>(read_contents(folder)?.task(), folder)?;
+    leaves(folder)?.iter().map(|folder| read_record(folder)).collect()
 }
 
 /// The record of a folder that holds one run.
@@ -377,15 +443,17 @@ pub(super) fn read_record<T: Task>(folder: &Path) -> Result<RunRecord<T>> {
 
 /// Plan and configuration of a folder that holds one run.
 pub(super) fn open_single<T: Task>(folder: &Path) -> Result<(Plan, T::Config)> {
-    let plan = read_plan(folder)?;
-    check_task::<T>(&plan, folder)?;
-    if plan.learners.len() > 1 {
-        let parts: Vec<String> =
-            plan.learners.iter().map(|l| folder.join(l).display().to_string()).collect();
-        let what = format!("holds several runs: choose one of {}", parts.join(", "));
-        return Err(Error::Format { path: folder.into(), what });
+    let contents = read_contents(folder)?;
+    check_task::<T>(contents.task(), folder)?;
+    match contents {
+        Contents::One(plan) if plan.learners.len() == 1 => Ok((plan, read_config::<T>(folder)?)),
+        _ => {
+            let parts = leaves(folder)?;
+            let parts: Vec<String> = parts.iter().map(|part| part.display().to_string()).collect();
+            let what = format!("holds several runs: choose one of {}", parts.join(", "));
+            Err(Error::Format { path: folder.into(), what })
+        }
     }
-    Ok((plan, read_config::<T>(folder)?))
 }
 
 /// Refuses a seed that a run does not have.
@@ -397,24 +465,10 @@ pub(super) fn check_seed(folder: &Path, seeds: &[u64], seed: u64) -> Result<()> 
     Err(Error::Config { place: folder.display().to_string(), what })
 }
 
-fn check_task<T: Task>(plan: &Plan, folder: &Path) -> Result<()> {
-    if plan.task == T::NAME {
+fn check_task<T: Task>(task: &str, folder: &Path) -> Result<()> {
+    if task == T::NAME {
         return Ok(());
     }
-    let what =
-        format!("is a run of --task {}; this is there for --task {} only", plan.task, T::NAME);
-    Err(Error::Format { path: folder.into(), what })
-}
-
-pub(super) fn read_plan(folder: &Path) -> Result<Plan> {
-    let path = folder.join(PLAN);
-    if path.is_file() {
-        return read_json(&path);
-    }
-    let (_, unfinished) = both_names(folder);
-    let what = match unfinished.join(PLAN).is_file() {
-        true => format!("is not finished: adjoin train --resume {}", unfinished.display()),
-        false => format!("is no folder of a run (there is no {PLAN} in it)"),
-    };
+    let what = format!("is a run of --task {task}; this is there for --task {} only", T::NAME);
     Err(Error::Format { path: folder.into(), what })
 }

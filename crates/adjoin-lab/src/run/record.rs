@@ -41,6 +41,9 @@ pub struct RunRecord<T: Task> {
     pub config_toml: String,
     /// Where each value of the configuration came from; what is absent is built in.
     pub origins: Origins,
+    /// What was done to the data before a model saw it, where anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preparation: Option<String>,
     /// What each seed gave.
     pub seeds: Vec<SeedRecord<T>>,
     /// Predictions that need no training, on the same test data.
@@ -72,7 +75,13 @@ pub struct SeedRecord<T: Task> {
     pub best_epoch: usize,
     /// Epochs trained before stopping.
     pub epochs: usize,
-    /// Wall-clock time of the seed.
+    /// Training steps in all: those of a teacher, and of every graph that validation chose among, are in it.
+    #[serde(default)]
+    pub steps: u64,
+    /// Whether the last epoch came before the patience ended, so that more epochs could have found a better one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut_short: bool,
+    /// Wall-clock time of the seed, teacher and all graphs included.
     pub seconds: f64,
     /// What validation chose among, where it had a choice of graphs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,7 +115,34 @@ pub struct Alternative<T: Task> {
     pub epochs: usize,
 }
 
+/// How a graph that validation could choose fared over the seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChoiceTally {
+    /// Its name.
+    pub graph: String,
+    /// In how many seeds it was chosen.
+    pub chosen: usize,
+    /// The main number of the validation over the seeds.
+    pub valid: Option<Summary>,
+}
+
 impl<T: Task> RunRecord<T> {
+    /// Every graph that validation could choose; none where it had no choice.
+    pub fn choices(&self) -> Vec<ChoiceTally> {
+        let choices = || self.seeds.iter().filter_map(|seed| seed.choice.as_ref());
+        let Some(first) = choices().next() else { return Vec::new() };
+        let of = |graph: &String| {
+            let all = choices().flat_map(|choice| &choice.alternatives);
+            let valid = all.filter(|other| other.graph == *graph).map(|one| one.valid.value());
+            ChoiceTally {
+                graph: graph.clone(),
+                chosen: choices().filter(|choice| choice.chosen == *graph).count(),
+                valid: summary(&valid.collect::<Vec<_>>()),
+            }
+        };
+        first.alternatives.iter().map(|one| of(&one.graph)).collect()
+    }
+
     /// One number of the test metrics over the seeds; `None` without seeds.
     pub fn test(&self, column: usize) -> Option<Summary> {
         summary(&self.tests(column))
@@ -137,6 +173,29 @@ impl<T: Task> RunRecord<T> {
             Some((of(seed), of(same(seed.seed)?)))
         };
         paired(&self.seeds.iter().filter_map(pair).collect::<Vec<_>>())
+    }
+
+    /// Training steps of a seed, and its seconds, on average.
+    pub fn budget(&self) -> [f64; 2] {
+        let mean = |of: fn(&SeedRecord<T>) -> f64| {
+            self.seeds.iter().map(of).sum::<f64>() / self.seeds.len().max(1) as f64
+        };
+        [mean(|seed| seed.steps as f64), mean(|seed| seed.seconds)]
+    }
+
+    /// What a reader of the numbers must know.
+    pub fn warnings(&self) -> Vec<String> {
+        let cut = self.seeds.iter().filter(|seed| seed.cut_short).count();
+        let mut all = Vec::new();
+        if cut > 0 {
+            all.push(format!(
+                "{}: training was cut short in {cut} of {} seeds, whose best epoch is within the patience of the \
+                 last: raise train.epochs",
+                self.learner,
+                self.seeds.len()
+            ));
+        }
+        all
     }
 
     /// Neighbours in every layer at the best epoch, averaged over the seeds; empty where none are learned.
@@ -186,9 +245,8 @@ pub fn details(seeds: &[Vec<(Column, Option<f64>)>]) -> Details {
     first.iter().map(|(column, _)| (*column, of(column))).collect()
 }
 
-/// Several runs as one JSON object: the records, and each against the plain one.
+/// Several runs as one JSON object: the records, and each against the plain one on the same data.
 pub fn json<T: Task>(records: &[RunRecord<T>], outs: &[String]) -> Value {
-    let plain = plain_of(records);
     let run = |(record, out): (&RunRecord<T>, &String)| {
         let mut value = record.brief();
         if let Some(fields) = value.as_object_mut() {
@@ -213,10 +271,10 @@ pub fn json<T: Task>(records: &[RunRecord<T>], outs: &[String]) -> Value {
         }
         value
     };
-    let difference = |record: &RunRecord<T>| {
-        let plain = plain.filter(|plain| plain.learner != record.learner)?;
-        let paired = record.paired_with(plain, 0)?;
+    let difference = |plain: &RunRecord<T>, record: &RunRecord<T>| {
+        let paired = record.paired_with(plain, 0).filter(|_| plain.learner != record.learner)?;
         Some(serde_json::json!({
+            "dataset": record.dataset,
             "learner": record.learner,
             "minus": plain.learner,
             "metric": T::Metrics::COLUMNS[0].key,
@@ -224,13 +282,48 @@ pub fn json<T: Task>(records: &[RunRecord<T>], outs: &[String]) -> Value {
             "p": paired.p,
         }))
     };
+    let differences = |records: &[RunRecord<T>]| -> Vec<Value> {
+        let plain = plain_of(records);
+        plain
+            .into_iter()
+            .flat_map(|plain| records.iter().filter_map(|r| difference(plain, r)))
+            .collect()
+    };
     serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
         "created": clock::now_utc(),
         "task": T::NAME,
         "runs": records.iter().zip(outs).map(run).collect::<Vec<_>>(),
-        "differences": records.iter().filter_map(difference).collect::<Vec<_>>(),
+        "warnings": by_data(records).flat_map(warnings).collect::<Vec<_>>(),
+        "differences": by_data(records).flat_map(differences).collect::<Vec<_>>(),
     })
+}
+
+/// Records of several datasets, those of each together: runs on other data are not compared.
+pub fn by_data<T: Task>(records: &[RunRecord<T>]) -> impl Iterator<Item = &[RunRecord<T>]> {
+    let data = |record: &RunRecord<T>| {
+        (record.dataset.clone(), record.fingerprint.clone(), record.split_hash.clone())
+    };
+    records.chunk_by(move |a, b| data(a) == data(b))
+}
+
+/// What a reader of several runs must know: of each, and where validation and test disagree on which is better.
+pub fn warnings<T: Task>(records: &[RunRecord<T>]) -> Vec<String> {
+    let mut all: Vec<String> = records.iter().flat_map(RunRecord::warnings).collect();
+    let Some(plain) = plain_of(records) else { return all };
+    for record in records {
+        let gain = |of: &dyn Fn(&RunRecord<T>) -> Option<Summary>| {
+            Some(of(record)?.mean - of(plain)?.mean)
+        };
+        let gains = gain(&|run| run.valid(0)).zip(gain(&|run| run.test(0)));
+        if gains.is_some_and(|(valid, test)| valid * test < 0.0) {
+            all.push(format!(
+                "{}: validation and test disagree on whether it is better than {}",
+                record.learner, plain.learner
+            ));
+        }
+    }
+    all
 }
 
 /// The run that others are compared with: the plain learner, else the first.

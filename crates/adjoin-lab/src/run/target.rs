@@ -1,6 +1,9 @@
 //! The folder that results go to: whether they may go there, and who is working on it.
 
-use super::folder::{CONFIG, GRAPH, METRICS, PARTIAL, PLAN, RECORD, REPORT, TEACHER, read_plan};
+use super::{
+    contents::read_contents,
+    folder::{CONFIG, GRAPH, METRICS, PARTIAL, PLAN, RECORD, REPORT, TEACHER},
+};
 use crate::{Error, Result, files, tensorboard};
 use std::{
     fs::{self, File, TryLockError},
@@ -8,10 +11,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where a run goes when no folder is named: the first free `runs/DATASET-BACKBONE-LEARNERS[-N]`.
-pub fn default_target(dataset: &str, backbone: &str, learners: &[String]) -> PathBuf {
+/// The name of a dataset as the name of a folder.
+pub(super) fn safe(dataset: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() || "._".contains(c) { c } else { '_' };
-    let dataset: String = dataset.chars().map(safe).collect();
+    dataset.chars().map(safe).collect()
+}
+
+/// Where a run goes when no folder is named: the first free `runs/DATASET-BACKBONE-LEARNERS[-N]`. Of several
+/// datasets the first is named.
+pub fn default_target(datasets: &[&str], backbone: &str, learners: &[String]) -> PathBuf {
+    let first = safe(datasets.first().copied().unwrap_or_default());
+    let dataset = match datasets.len() {
+        0 | 1 => first,
+        count => format!("{first}_and_{}_more", count - 1),
+    };
     let name = format!("{dataset}-{backbone}-{}", learners.join("_"));
     let free = |path: &PathBuf| !path.exists() && !files::sibling(path, PARTIAL).exists();
     let numbered = (2..).map(|number| format!("{name}-{number}"));
@@ -50,8 +63,7 @@ pub(super) fn check(target: &Path, overwrite: bool) -> Result<()> {
     if !overwrite {
         return exists("holds results: name another folder, or add --overwrite".into());
     }
-    let learners = read_plan(target).map(|plan| plan.learners).unwrap_or_default();
-    match stranger(target, &learners)? {
+    match stranger(target)? {
         None => Ok(()),
         Some(path) => exists(format!(
             "holds {}, which is no part of a run and would be lost: move it away",
@@ -61,7 +73,9 @@ pub(super) fn check(target: &Path, overwrite: bool) -> Result<()> {
 }
 
 /// A file in the folder of a run that no run made.
-fn stranger(folder: &Path, learners: &[String]) -> Result<Option<PathBuf>> {
+fn stranger(folder: &Path) -> Result<Option<PathBuf>> {
+    let contents = read_contents(folder).ok();
+    let below = contents.as_ref().map(|contents| contents.below()).unwrap_or_default();
     for entry in fs::read_dir(folder).map_err(Error::file(folder))? {
         let path = entry.map_err(Error::file(folder))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -69,9 +83,9 @@ fn stranger(folder: &Path, learners: &[String]) -> Result<Option<PathBuf>> {
             // Earlier versions called the folder of teachers `guide`.
             true if [TEACHER, "guide"].contains(&name.as_str())
                 || name.starts_with(GRAPH)
-                || learners.contains(&name) =>
+                || below.contains(&name) =>
             {
-                match stranger(&path, &[])? {
+                match stranger(&path)? {
                     None => true,
                     found => return Ok(found),
                 }

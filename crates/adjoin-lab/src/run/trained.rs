@@ -40,11 +40,13 @@ impl<T: Task> Trained<T> {
             None => plan.load::<T>(data_dir)?,
             Some((name, purpose)) => {
                 let data_dir = data_dir.or(plan.source.data_dir.clone());
-                let source = Source { name: name.into(), data_dir, ..plan.source };
+                // Other data is taken as it is.
+                let wrong_edges = None;
+                let source = Source { name: name.into(), data_dir, wrong_edges, ..plan.source };
                 T::load_other(&source, &record.fitted, purpose)?
             }
         };
-        let context = T::context(&config, &data, &Device::flex())?;
+        let context = T::context(&config, &data, &record.fitted, &Device::flex())?;
         Ok(Self { folder: folder.into(), config, record, data, context })
     }
 

@@ -12,6 +12,7 @@
 //! No layer is looked up by the name of a dataset.
 
 mod defaults;
+mod hand_on;
 mod layers;
 mod overlay;
 mod recipes;
@@ -19,6 +20,7 @@ mod training;
 
 pub(crate) use defaults::split_options;
 pub use defaults::{Choice, Defaults};
+pub use hand_on::{HandOn, Handed};
 pub use layers::{Layers, Origins, keys};
 pub use overlay::{from_toml, to_toml, with_setting};
 pub use recipes::{RECIPES, Recipe, recipe};

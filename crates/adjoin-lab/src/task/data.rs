@@ -4,7 +4,7 @@ use super::Task;
 use crate::{Error, Result};
 use adjoin::Key;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 /// Where data comes from, as a user says it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,9 +20,51 @@ pub struct Source {
     /// Whether the edges of a graph are left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_graph: bool,
+    /// Wrong edges that are added to those of a graph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong_edges: Option<WrongEdges>,
     /// Only so many training clouds of every class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subset: Option<usize>,
+}
+
+impl Source {
+    /// Data by its name alone.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// Refuses what only graphs of nodes have.
+    pub(crate) fn refuse_of_graphs(&self) -> Result<()> {
+        let given = [("--no-graph", self.no_graph), ("--wrong-edges", self.wrong_edges.is_some())];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Error::not_for(option, "--task node")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Wrong edges to add to a graph: written `0.5`, or `0.5:3` to draw others.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WrongEdges {
+    /// How many, as a fraction of the edges there are.
+    pub fraction: f64,
+    /// The seed that they are drawn from.
+    pub seed: u64,
+}
+
+impl FromStr for WrongEdges {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (fraction, seed) = text.split_once(':').unwrap_or((text, "0"));
+        let parsed = fraction.parse().ok().zip(seed.parse().ok());
+        let (fraction, seed) = parsed.ok_or("write FRACTION or FRACTION:SEED, such as 0.5")?;
+        match (0.0..=100.0).contains(&fraction) {
+            true => Ok(Self { fraction, seed }),
+            false => Err("the fraction must be between 0 and 100".into()),
+        }
+    }
 }
 
 /// What other data is wanted for.

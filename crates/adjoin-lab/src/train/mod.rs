@@ -13,5 +13,5 @@ pub(crate) use ema::copied;
 pub use resume::History;
 pub(crate) use resume::{Shelf, file_of, train};
 pub(crate) use seeds::side_by_side;
-pub use timing::{median_milliseconds, step_milliseconds};
+pub use timing::{StepTime, median_milliseconds, step_time};
 pub use trainer::{Best, EpochRecord, Trainer, Visible};

@@ -137,6 +137,13 @@ impl<'a, T: Task> Trainer<'a, T> {
         self.epoch >= train.epochs || (train.patience > 0 && waited >= patience)
     }
 
+    /// Whether the epochs ended before the patience did.
+    pub fn was_cut_short(&self) -> bool {
+        let train = self.config.train();
+        let waited = self.epoch - self.best.as_ref().map_or(0, |best| best.epoch);
+        self.epoch >= train.epochs && waited < train.patience
+    }
+
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.seed
@@ -175,9 +182,8 @@ impl<'a, T: Task> Trainer<'a, T> {
         let train = self.config.train();
         let joined = self.epoch >= train.epochs_without_learner();
         let at = Progress { epoch: self.epoch, epochs: train.epochs };
-        self.model.begin_epoch(self.data.context, at, joined)?;
-
         let started = Instant::now();
+        self.model.begin_epoch(self.data.context, at, joined)?;
         let order = Key::new(self.seed).child(0x5f).child(self.epoch as u64);
         let batches = self.data.training.batches(train.batch, order);
         let (mut losses, mut measures, mut items) = (0.0, 0.0, 0.0);
@@ -211,6 +217,15 @@ impl<'a, T: Task> Trainer<'a, T> {
             valid: metrics,
             degrees,
         })
+    }
+
+    /// The first training step of an epoch, to be timed: no look at the validation data.
+    ///
+    /// # Errors
+    /// If the loss stops being a number.
+    pub(crate) fn first_step(&mut self, batch: &[u32], at: Progress) -> Result<()> {
+        self.model.begin_epoch(self.data.context, at, true)?;
+        self.step(batch, at, 0.0).map(|_| ())
     }
 
     /// One training step on some items; gives its loss and measure.

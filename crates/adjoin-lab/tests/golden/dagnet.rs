@@ -125,7 +125,7 @@ fn distributions_losses_and_gradients_are_those_of_pytorch() {
     golden.check("state.1", &second);
 
     let agents = size(&golden, "agents");
-    let losses = Losses::new(&found, &moments.steps, &moments.goals, agents, false);
+    let losses = Losses::new(&found, &moments.steps, &moments.goals, &vec![true; agents], false);
     golden.check("likelihood", &losses.likelihood);
     golden.check("divergence", &losses.divergence);
     golden.check("cross_entropy", &losses.goals);
@@ -144,7 +144,13 @@ fn the_faithful_form_is_that_of_pytorch() {
     let network = network(&golden, true);
     let moments = moments(&golden, &golden.tensor("weights"));
     let found = network.unroll(&moments).unwrap();
-    let losses = Losses::new(&found, &moments.steps, &moments.goals, size(&golden, "agents"), true);
+    let losses = Losses::new(
+        &found,
+        &moments.steps,
+        &moments.goals,
+        &vec![true; size(&golden, "agents")],
+        true,
+    );
     golden.check("faithful.cross_entropy", &losses.goals);
     golden.check("faithful.total", &losses.total(0.7, 1.3));
 }

@@ -32,7 +32,7 @@ fn batch(golden: &Golden) -> SceneBatch {
 fn network() -> SocialStgcnn {
     let device = Device::flex().autodiff();
     let network =
-        SocialStgcnnConfig::default().init([8, 12], adjoin::Key::new(1), &device).unwrap();
+        SocialStgcnnConfig::default().init([8, 12], None, adjoin::Key::new(1), &device).unwrap();
     load_published(&network, &path(NETWORK)).unwrap()
 }
 

@@ -6,6 +6,7 @@ mod graph;
 mod node;
 mod report;
 mod reproduce;
+mod scaling;
 mod schema;
 mod settings;
 mod stats;

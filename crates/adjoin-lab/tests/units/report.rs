@@ -3,7 +3,7 @@
 use adjoin_lab::{
     graph::GraphRecord,
     report::{ReportError, render},
-    run::{RunRecord, SeedRecord},
+    run::{Alternative, Choice, RunRecord, SeedRecord},
     settings::Origins,
     task::Degree,
     tasks::{
@@ -35,6 +35,8 @@ fn seed(seed: u64, accuracy: f64, curve: &[(f64, f64)]) -> SeedRecord<Node> {
         test: metrics(accuracy),
         best_epoch: 1,
         epochs: curve.len(),
+        steps: curve.len() as u64,
+        cut_short: false,
         seconds: 1.5,
         choice: None,
         curve: curve.iter().enumerate().map(epoch).collect(),
@@ -60,11 +62,17 @@ fn run(learner: &str, tests: &[f64]) -> RunRecord<Node> {
         command: "adjoin train --learner ".to_owned() + learner,
         config_toml: "hidden = 32\n".into(),
         origins: Origins::default(),
+        preparation: None,
         seeds: tests.iter().enumerate().map(of).collect(),
         references: Vec::new(),
         ms_per_step: 3.2,
         peak_rss_bytes: 123_000_000,
-        fitted: Schema { classes: Vec::new(), columns: 0, names: Vec::new() },
+        fitted: Schema {
+            classes: Vec::new(),
+            columns: 0,
+            names: Vec::new(),
+            scaling: Default::default(),
+        },
         exhibit: None,
     }
 }
@@ -116,6 +124,73 @@ fn headline_says_what_the_numbers_allow() {
     let many = render(&[base.clone(), run("dgg", &[0.9; 3]), run("dropedge", &[0.8; 3])]).unwrap();
     assert_eq!(title(&many), "GCN with DGG scores highest of 3 runs on Cora: 90.0 %");
     assert!(many.contains("not corrected"));
+}
+
+#[test]
+fn two_comparisons_make_one_headline() {
+    let wrong = |learner: &str, tests: &[f64]| RunRecord {
+        dataset: "cora+wrong:0.5:0".into(),
+        fingerprint: "damaged".into(),
+        ..run(learner, tests)
+    };
+    let page = render(&[
+        run("none", &[0.80, 0.81, 0.82]),
+        run("dgg", &[0.82, 0.80, 0.82]),
+        wrong("none", &[0.60, 0.61, 0.62]),
+        wrong("dgg", &[0.72, 0.73, 0.741]),
+    ])
+    .unwrap();
+    let title = title(&page);
+    assert!(title.starts_with("GCN with DGG and GCN alone are too close"), "{title}");
+    let second = "GCN with DGG beats GCN alone on Cora with wrong edges 0.5: 73.0 % against 61.0 %";
+    assert!(title.ends_with(second), "{title}");
+}
+
+/// What validation saw of the three graphs, and which it chose.
+fn choice(chosen: &str, values: [f64; 3]) -> Option<Choice<Node>> {
+    let one = |(graph, accuracy): (&str, f64)| Alternative {
+        graph: graph.into(),
+        valid: metrics(accuracy),
+        best_epoch: 1,
+        epochs: 100,
+    };
+    let alternatives = ["learned", "given", "none"].into_iter().zip(values).map(one).collect();
+    Some(Choice { chosen: chosen.into(), alternatives })
+}
+
+#[test]
+fn a_graph_that_was_not_learned_beats_nothing() {
+    let mut chosen = run("dgg", &[0.82, 0.83, 0.841]);
+    for seed in &mut chosen.seeds {
+        seed.choice = choice("given", [0.7, 0.8, 0.5]);
+    }
+    let page = render(&[run("none", &[0.80, 0.81, 0.82]), chosen]).unwrap();
+    let expected =
+        "On Cora, validation keeps the given graph: GCN with DGG 83.0 %, GCN alone 81.0 %";
+    assert_eq!(title(&page), expected);
+    assert!(page.contains("what differs is the training, not a learned graph"));
+}
+
+#[test]
+fn the_page_says_what_validation_chose_and_by_how_much() {
+    let mut learned = run("dgg", &[0.8, 0.81]);
+    assert!(!render(&[learned.clone()]).unwrap().contains("What validation chose"));
+    learned.seeds[0].choice = choice("learned", [0.79, 0.75, 0.5]);
+    learned.seeds[1].choice = choice("given", [0.70, 0.80, 0.5]);
+    let page = render(&[run("none", &[0.8, 0.81]), learned]).unwrap();
+    let panel = page.split("What validation chose").nth(1).unwrap();
+    let text = panel.split("<section").next().unwrap();
+    for part in [
+        "<b>79.0</b>",
+        "<b>80.0</b>",
+        ">+4.0<",
+        ">+10.0<",
+        "learned 1 of 2 and given 1 of 2",
+        "3 models",
+        ">300<",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
 }
 
 #[test]

@@ -19,13 +19,15 @@ fn dataset(classes: &[&str], names: &[&str], columns: usize) -> NodeDataset {
         marks: Default::default(),
         labels: vec![0, 1],
         class_names: words(classes),
+        missing: None,
         node_ids: Vec::new(),
         splits: Vec::new(),
     }
 }
 
 fn schema(classes: &[&str], names: &[&str]) -> Schema {
-    Schema { classes: words(classes), columns: names.len(), names: words(names) }
+    let (classes, names) = (words(classes), words(names));
+    Schema { classes, columns: names.len(), names, scaling: Default::default() }
 }
 
 #[test]
@@ -44,6 +46,18 @@ fn unknown_words_are_left_out_and_missing_ones_are_zero() {
     let names = ["x", "words:both", "words:new"];
     let fitted = schema.fit(dataset(&["a", "b"], &names, 3)).unwrap();
     assert_eq!(fitted.features.to_dense(), [1.0, 0.0, 2.0, 4.0, 0.0, 5.0]);
+}
+
+/// Categories are matched by name; those that only one side has say nothing.
+#[test]
+fn unknown_categories_are_left_out_and_missing_ones_are_zero() {
+    let schema = schema(&["a", "b"], &["x", "colour=blue", "colour=red"]);
+    let fitted = schema.fit(dataset(&["a", "b"], &["x", "colour=green", "colour=red"], 3)).unwrap();
+    assert_eq!(fitted.features.to_dense(), [1.0, 0.0, 3.0, 4.0, 0.0, 6.0]);
+    let lacking = schema.fit(dataset(&["a", "b"], &["x"], 1)).unwrap_err().to_string();
+    assert!(lacking.contains("lacks the column `colour`"), "{lacking}");
+    let other = schema.fit(dataset(&["a", "b"], &["x", "colour=red", "size=s"], 3)).unwrap_err();
+    assert!(other.to_string().contains("has the column `size=s`"), "{other}");
 }
 
 #[test]

@@ -27,9 +27,10 @@ impl World {
         let split = dataset.split(&"ratio:0.4/0.3/0.3".parse().unwrap()).unwrap();
         let data = SplitGraph { dataset, split };
         let (config, device) = (NodeConfig::default(), Device::flex());
+        let fitted = Node::fit(&config, &data).unwrap();
         Self {
-            context: Node::context(&config, &data, &device).unwrap(),
-            fitted: Node::fit(&config, &data).unwrap(),
+            context: Node::context(&config, &data, &fitted, &device).unwrap(),
+            fitted,
             training: Node::training(&config, &data, &device).unwrap(),
             validation: Validation::of(&config, &data).unwrap(),
             data,

@@ -1,8 +1,8 @@
 //! Settings of the generator.
 
 use super::{
-    Agreement, Augment, DegreeConfig, DegreeRule, Dgg, EncoderConfig, InformedConfig, MergeRule,
-    MessageReading, SampleConfig, SampleForm, Score, ScorerConfig,
+    Agreement, Augment, DegreeConfig, DegreeRule, Dgg, EncoderConfig, ExtrasConfig, InformedConfig,
+    MergeRule, MessageReading, SampleConfig, SampleForm, Score, ScorerConfig,
 };
 use crate::{
     Error, Result,
@@ -94,6 +94,10 @@ pub struct DggConfig {
     /// is [`DegreeRule::Evidence`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub informed: Option<InformedConfig>,
+    /// Scores and degrees that also see what is known of pairs and nodes beside the features; needs
+    /// [`Prepared::extras`](crate::graph::Prepared::extras).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extras: Option<ExtrasConfig>,
     /// Edges to add to the input graph before anything else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub augment: Option<Augment>,
@@ -144,6 +148,15 @@ impl DggConfig {
     #[must_use]
     pub fn with_classes(self, classes: usize) -> Self {
         Self { classes: Some(classes), ..self }
+    }
+
+    /// The same for extras of other widths: of a node, and of a pair. They count only where extras are set.
+    #[must_use]
+    pub fn with_extras(mut self, widths: [usize; 2]) -> Self {
+        if let Some(extras) = &mut self.extras {
+            extras.widths = Some(widths);
+        }
+        self
     }
 
     /// The paper's equations: complete candidates with every node among its own, pair network with messages
@@ -280,6 +293,9 @@ impl DggConfig {
             DegreeRule::Around(k) => {
                 setting("degree.rule", &k, "must be around more than 1", positive(k - 1.0))?;
             }
+            DegreeRule::OrNone(k) => {
+                setting("degree.rule", &k, "must be around more than 0", positive(k))?;
+            }
             _ => {}
         }
         setting(
@@ -325,6 +341,12 @@ impl DggConfig {
             "needs explicit candidates, not complete ones",
             self.informed.is_none() || !self.candidates.is_complete(),
         )?;
+        setting(
+            "extras",
+            &true,
+            "has no part in scores from evidence: leave the table informed out",
+            self.informed.is_none() || self.extras.is_none(),
+        )?;
         match self.candidates.is_complete() {
             true => self.check_complete(),
             false => Ok(()),
@@ -343,6 +365,7 @@ impl DggConfig {
             ("scorer.edge_features", self.scorer.edge_features),
             ("keep_weights", self.keep_weights),
             ("agreement", self.agreement),
+            ("extras", self.extras.is_some()),
         ];
         let expected = "needs explicit candidates, not complete ones";
         match settings.into_iter().find(|(_, set)| *set) {
@@ -358,11 +381,17 @@ impl DggConfig {
     pub fn init(&self, key: Key, device: &Device) -> Result<Dgg> {
         self.check()?;
         let width = self.encoder.width;
+        let extra = self.extras.as_ref().map_or(Ok(0), ExtrasConfig::nodes)?;
         let encoder = EncoderConfig { inputs: self.inputs, ..self.encoder.clone() };
         Ok(Dgg {
             encoder: encoder.init(key.child(1), device)?,
             scorer: self.scorer.clone().with_inputs(width).init(key.child(2), device)?,
-            degree: self.degree.clone().with_inputs(width).init(key.child(3), device)?,
+            degree: self.degree.clone().with_inputs(width + extra).init(key.child(3), device)?,
+            extras: self
+                .extras
+                .as_ref()
+                .map(|extras| extras.init(key.child(6), device))
+                .transpose()?,
             agreement: Agreement::init(self.agreement, device),
             merge: self.merge.init(key.child(4), device)?,
             informed: match &self.informed {

@@ -22,6 +22,9 @@ use serde::{Deserialize, Serialize};
 /// below those whose exponential is not a number.
 const LARGEST_LOG_VARIANCE: f64 = 10.0;
 
+/// How far below 0 the sizes of [`DegreeRule::OrNone`] reach: there not even the first rank has a weight.
+const BELOW_NONE: f64 = 4.0;
+
 /// What is wrong when a degree is not a number.
 const TOO_LARGE: &str =
     "degrees k (the features, or the weights of the degree estimator, are too large)";
@@ -53,11 +56,24 @@ pub enum DegreeRule {
     /// Around a given number, where there is no input graph: `k = 1 + 2 (k_0 - 1) sigmoid(D(z))`. `D` starts
     /// as 0 and every degree as `k_0`; none leaves 1..`2 k_0 - 1`.
     Around(f64),
+    /// `k = D(z) + |e|_1` as [`Sum`](Self::Sum), with a `D` that starts as 0: at first k is the number of
+    /// neighbours that the samples let one expect. It may reach 0 and go below, where no neighbour is left.
+    Expected,
+    /// Around a given number and down to none, where there is no input graph: `k = k_0 + (k_0 + 4) tanh(D(z))`.
+    /// `D` starts as 0 and every degree as `k_0`. Four ranks below 0 the weights are below 1e-3.
+    OrNone(f64),
     /// From evidence: `k = relu(D(z) + |e|_1)` with the samples `e = c p` before noise, the number of good
     /// neighbours to expect. `D` starts as 0; k may be 0.
     Evidence,
     /// The same number for every node: no estimator.
     Fixed(f64),
+}
+
+impl DegreeRule {
+    /// Whether `D` starts as 0, whatever z is.
+    fn starts_still(self) -> bool {
+        matches!(self, Self::Around(_) | Self::Evidence | Self::Expected | Self::OrNone(_))
+    }
 }
 
 /// Settings of the degree estimator.
@@ -117,8 +133,7 @@ impl DegreeConfig {
         let inputs = self.width + usize::from(sees_degree);
         let linear = |inputs, outputs, bias, child| {
             let config = LinearConfig::new(inputs, outputs).with_bias(Some(bias));
-            let still =
-                child == 3 && matches!(self.rule, DegreeRule::Around(_) | DegreeRule::Evidence);
+            let still = child == 3 && self.rule.starts_still();
             let start = if still { Start::Constant(0.0) } else { config.start };
             config.with_start(start).init(key.child(child), device)
         };
@@ -211,7 +226,8 @@ impl InputDegrees {
 /// Latent features `[nodes, inputs]`, `z` `[nodes, width]`, `k` `[nodes]`.
 ///
 /// # Gradients
-/// Flow to the three maps and to the latent features; by [`DegreeRule::Literal`] and [`DegreeRule::Sum`] to the samples too.
+/// Flow to the three maps and to the latent features; by [`DegreeRule::Literal`], [`DegreeRule::Sum`] and
+/// [`DegreeRule::Expected`] to the samples too.
 #[derive(Module, Debug)]
 pub struct DegreeEstimator {
     /// `M`: the mean of the latent variable.
@@ -235,7 +251,7 @@ impl DegreeEstimator {
     ///
     /// `mass` gives the L1 norm of the samples, which the literal rule, the sum and evidence need, and `input` is
     /// needed by the rules that start from the input graph. Gradients flow to the estimator, to
-    /// `latent` and, by those two rules, to the samples.
+    /// `latent` and, by those rules, to the samples.
     ///
     /// # Errors
     /// If the rule needs an input graph and there is none, or a degree is not a number.
@@ -264,12 +280,13 @@ impl DegreeEstimator {
         }
         let decoded = decoder.forward_dense(through(&self.decoder_hidden, z)).squeeze_dim(1);
         let k = match self.rule {
-            DegreeRule::Sum => decoded + mass()?,
+            DegreeRule::Sum | DegreeRule::Expected => decoded + mass()?,
             DegreeRule::Literal | DegreeRule::Fixed(_) => {
                 softplus(decoded + mass()? - 1.0, 1.0) + 1.0
             }
             DegreeRule::Evidence => relu(decoded + mass()?),
             DegreeRule::Around(k) => sigmoid(decoded) * (2.0 * (k - 1.0)) + 1.0,
+            DegreeRule::OrNone(k) => decoded.tanh() * (k + BELOW_NONE) + k,
             DegreeRule::Relative => {
                 let input = input()?;
                 relu(decoded * input.scale() + input.degrees.clone()) + 1.0
@@ -286,7 +303,7 @@ impl DegreeEstimator {
 
     /// Whether it needs the L1 norm of the samples.
     pub(super) fn needs_mass(&self) -> bool {
-        matches!(self.rule, DegreeRule::Literal | DegreeRule::Sum)
+        matches!(self.rule, DegreeRule::Literal | DegreeRule::Sum | DegreeRule::Expected)
     }
 
     /// The rule this estimator follows.

@@ -2,7 +2,8 @@
 
 use super::{
     Agreement, DegreeEstimator, DggConfig, EdgeFeatures, Encoder, Informed, InputDegrees, Merge,
-    Normalise, SampleForm, Scorer, SelfLoopRule, scorer::NodeLevel,
+    Normalise, PairTerm, SampleForm, Scorer, SelfLoopRule,
+    scorer::{NodeLevel, beside},
 };
 use crate::{
     Error, Result,
@@ -36,7 +37,7 @@ const LEAST_WEIGHT: f64 = 1e-12;
 /// | step | | part |
 /// |---|---|---|
 /// | encode | `x^ = leaky(x W + b)` | [`Encoder`] |
-/// | score | `p_ij`, how relevant j is to i | [`Scorer`], [`Agreement`] |
+/// | score | `p_ij`, how relevant j is to i | [`Scorer`], [`Agreement`], [`PairTerm`] |
 /// | perturb | `e_ij` from `log p_ij + s g_ij`, Gumbel noise `g` | [`SampleConfig`](super::SampleConfig) |
 /// | size | `k_i`, how many neighbours | [`DegreeEstimator`] |
 /// | select | `a_ij = e_ij h(rank_ij; k_i)`, a smooth step | [`SelectorConfig`](super::SelectorConfig) |
@@ -64,6 +65,8 @@ pub struct Dgg {
     pub agreement: Agreement,
     /// The merger with the input graph.
     pub merge: Merge,
+    /// What is known of pairs beside the features, if that counts.
+    pub extras: Option<PairTerm>,
     /// Scores that start from evidence, if they do.
     pub informed: Option<Informed>,
     #[module(skip)]
@@ -74,6 +77,8 @@ pub struct Dgg {
 struct Shared<'a> {
     input: GraphInput<'a>,
     latent: Tensor<2>,
+    /// What degrees are made of: the latent features, and extras of the nodes.
+    sizes_from: Tensor<2>,
     degrees: Option<InputDegrees>,
 }
 
@@ -99,7 +104,7 @@ impl GraphLearner for Dgg {
             .graph
             .map(|graph| InputDegrees::new(graph.topology(), input.batch, &latent))
             .transpose()?;
-        let shared = Shared { input: *input, latent, degrees };
+        let shared = Shared { input: *input, sizes_from: latent.clone(), latent, degrees };
         let draws = (0..samples.max(1) as u64).map(|draw| pass.child(2).child(draw));
         if let Some(informed) = &self.informed {
             let prepared = input.prepared.and_then(|prepared| prepared.evidence.clone());
@@ -121,6 +126,7 @@ impl GraphLearner for Dgg {
                 let log_scores =
                     self.log_scores_in(&shared.latent, &pairs, input.graph, input.batch)?;
                 let log_scores = self.agreement.forward(log_scores, &pairs, input)?;
+                let (shared, log_scores) = self.with_extras(shared, log_scores, &pairs)?;
                 draws.map(|pass| self.draw(&shared, &pairs, &log_scores, pass)).collect()
             }
         }
@@ -130,6 +136,13 @@ impl GraphLearner for Dgg {
         self.informed =
             self.informed.map(|informed| informed.fit(input, labels, key)).transpose()?;
         Ok(self)
+    }
+
+    fn start_of(mut self, trained: &Self) -> Self {
+        if let (Some(fresh), Some(trained)) = (&mut self.informed, &trained.informed) {
+            fresh.model = trained.model.clone();
+        }
+        self
     }
 
     fn alternatives(&self) -> &'static [&'static str] {
@@ -196,6 +209,10 @@ impl GraphLearner for Dgg {
         self.config.agreement
     }
 
+    fn wants_extras(&self) -> bool {
+        self.extras.is_some()
+    }
+
     fn candidate_rule(&self) -> Option<&CandidateRule> {
         Some(&self.config.candidates)
     }
@@ -211,7 +228,7 @@ impl GraphLearner for Dgg {
             let scorer = self.stream_scorer(latent, input.batch)?;
             return self.scores_of(&scorer, latent, pairs, input.batch).map(Some);
         }
-        if let (true, Some(scores)) = (self.scorer.has_messages(), &learned.scores) {
+        if let (true, Some(scores)) = (self.is_limited(), &learned.scores) {
             return scores.of(pairs).map(Some);
         }
         // Edge features are those of the graph that was learned from.
@@ -220,10 +237,10 @@ impl GraphLearner for Dgg {
         self.log_scores_in(latent, pairs, graph, input.batch).map(Some)
     }
 
-    /// With messages between edges a score depends on the other candidates.
+    /// With messages between edges a score depends on the other candidates, and extras are known of them alone.
     fn scored_pairs<'a>(&self, learned: &'a LearnedGraph) -> Option<&'a Csr> {
         // Complete candidates are all pairs there are.
-        let limited = self.scorer.has_messages() && !self.config.candidates.is_complete();
+        let limited = self.is_limited() && !self.config.candidates.is_complete();
         learned.scores.as_ref().filter(|_| limited).map(|scores| &scores.pairs)
     }
 }
@@ -285,6 +302,31 @@ impl Dgg {
         self.scorer.log_scores(latent, pairs, Some(&extra))
     }
 
+    /// Whether scores exist for candidates alone.
+    fn is_limited(&self) -> bool {
+        self.scorer.has_messages() || self.extras.is_some()
+    }
+
+    /// Scores and what degrees are made of, with the extras of candidates and nodes.
+    fn with_extras<'a>(
+        &self,
+        shared: Shared<'a>,
+        log_scores: Tensor<1>,
+        pairs: &Csr,
+    ) -> Result<(Shared<'a>, Tensor<1>)> {
+        let Some(term) = &self.extras else { return Ok((shared, log_scores)) };
+        let extras = shared.input.prepared.and_then(|prepared| prepared.extras.as_ref());
+        let extras = extras.ok_or(Error::Setting {
+            name: "extras",
+            value: "set".into(),
+            expected: "needs extras of nodes and candidates, prepared with the candidates",
+        })?;
+        extras.check(pairs)?;
+        let log_scores = log_scores + term.forward(&extras.pairs)?;
+        let sizes_from = beside(shared.latent.clone(), extras.nodes.clone());
+        Ok((Shared { sizes_from, ..shared }, log_scores))
+    }
+
     /// The input graph with edges added, if that is enabled.
     fn augmented(&self, input: &GraphInput) -> Result<Option<Adjacency>> {
         let Some(augment) = &self.config.augment else { return Ok(None) };
@@ -333,8 +375,8 @@ impl Dgg {
         let log_mass = |relative: &Tensor<1>| ops::segment_logsumexp(pairs, relative);
         let e = sample.normalise(perturbed, pairs, log_mass)?;
         let mass = || ops::segment_sum(pairs, &e);
-        let k =
-            self.degree.forward(&shared.latent, mass, shared.degrees.as_ref(), pass.child(2))?;
+        let (from, degrees) = (&shared.sizes_from, shared.degrees.as_ref());
+        let k = self.degree.forward(from, mass, degrees, pass.child(2))?;
         let scores = EdgeScores { pairs: pairs.clone(), log_scores: log_scores.clone() };
         let graph = self.selected(pairs, &e, &k, None, &pass)?;
         self.finish(shared, scores, graph, [Some(k), None], pass)

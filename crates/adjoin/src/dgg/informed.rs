@@ -32,6 +32,8 @@ pub struct InformedConfig {
     pub walk_weight: f64,
     /// Weight of a node itself beside its neighbours, at the start.
     pub own_weight: f64,
+    /// Neighbours that weigh less than this beside a self-loop of 1 are left out.
+    pub least_weight: f64,
     /// The generator learns in one of so many epochs, and rests in the others.
     pub every: usize,
     /// Train with the learned graph, the given one and none, and let validation choose.
@@ -74,7 +76,8 @@ impl Default for InformedConfig {
             near_weight: 0.3,
             walk_weight: 0.1,
             own_weight: 0.5,
-            every: 8,
+            least_weight: 0.05,
+            every: 16,
             choose: true,
             control: None,
         }
@@ -87,7 +90,7 @@ impl Default for InformedConfig {
 /// Samples are `e_ij = p_ij^b`. Given edges and added candidates are ranked apart, so that a node has two sizes
 /// that sum to `k_i`: how many given neighbours it keeps, and how many it adds. Added ones weigh `c e_ij` as feature
 /// neighbours and `c' e_ij` as nodes that walks visit, both together if they are both. All weights are multiplied by
-/// `1 / o`, so that a self-loop of weight 1 is one of weight `o` beside them.
+/// `1 / o`, so that a self-loop of weight 1 is one of weight `o` beside them; those below a least weight are left out.
 ///
 /// # Gradients
 /// Flow to `gamma`, `s`, `b`, `c`, `c'` and `o`; the evidence is constant.
@@ -107,6 +110,7 @@ pub struct Informed {
     pub own: Param<Tensor<1>>,
     /// Which of the alternatives it was set to, `[1]`; a constant.
     pub choice: Param<Tensor<1>>,
+    least_weight: f64,
     every: usize,
     choose: bool,
     #[module(skip)]
@@ -132,6 +136,10 @@ impl InformedConfig {
                 return Err(Error::Setting { name, value, expected: "must be above 0" });
             }
         }
+        if !(0.0..1.0).contains(&self.least_weight) {
+            let (name, value) = ("informed.least_weight", self.least_weight.to_string());
+            return Err(Error::Setting { name, value, expected: "must be in [0, 1)" });
+        }
         let start = |value: f64| {
             Param::from_tensor(Start::Constant(value).tensor([1], [1, 1], Key::new(0), device))
         };
@@ -143,6 +151,7 @@ impl InformedConfig {
             walk: start(self.walk_weight.ln()),
             own: start(self.own_weight.ln()),
             choice: start(0.0).set_require_grad(false),
+            least_weight: self.least_weight,
             every: self.every,
             choose: self.choose,
             control: self.control,
@@ -206,14 +215,24 @@ impl Informed {
         })
     }
 
-    /// Whether the generator gets no step in an epoch.
+    /// Whether the learned graph stays as it is in an epoch. A graph that was chosen instead is no learned one: it is
+    /// used as it is, without edges left out at random.
     pub(super) fn rests(&self, at: Progress) -> bool {
-        self.control.is_some_and(Control::rests) || !at.epoch.is_multiple_of(self.every.max(1))
+        self.chosen() == 0
+            && (self.control.is_some_and(Control::rests)
+                || !at.epoch.is_multiple_of(self.every.max(1)))
     }
 
-    /// The weights as they stand beside a self-loop of 1.
+    /// The alternative it was set to.
+    fn chosen(&self) -> usize {
+        self.choice.val().into_scalar::<f64>().round() as usize
+    }
+
+    /// The weights as they stand beside a self-loop of 1, without those that hardly count.
     pub(super) fn beside_self(&self, graph: &Adjacency) -> Result<Adjacency> {
-        graph.map_weights(|weights| weights * self.own.val().neg().exp())
+        let graph = graph.map_weights(|weights| weights * self.own.val().neg().exp())?;
+        let mut weights = ops::to_f64("weights", graph.weights())?.into_iter();
+        graph.filter(|_, _| weights.next().is_some_and(|weight| weight >= self.least_weight))
     }
 
     pub(super) fn alternatives(&self) -> &'static [&'static str] {
@@ -228,12 +247,11 @@ impl Informed {
 
     /// The graph that was chosen instead of the learned one, if one was.
     pub(super) fn instead(&self, input: &GraphInput) -> Result<Option<LearnedGraph>> {
-        let choice = ops::to_f64("choice", &self.choice.val())?;
         let empty = || {
             let none = Csr::empty(input.features.nodes(), input.features.nodes());
             Adjacency::unweighted(none, &input.features.device())
         };
-        Ok(match (choice.first().map_or(0, |&c| c.round() as usize), input.graph) {
+        Ok(match (self.chosen(), input.graph) {
             (0, _) => None,
             (1, Some(graph)) => Some(LearnedGraph::plain(graph.clone())),
             _ => Some(LearnedGraph::plain(empty())),

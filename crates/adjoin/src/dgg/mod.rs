@@ -7,6 +7,7 @@
 //! | [`scorer`](Scorer) | `p_ij`, with message passing between edges |
 //! | `deep` | the same with more layers, and on complete candidates |
 //! | [`informed`](Informed) | `p_ij` from evidence and the scorer |
+//! | [`extras`](PairTerm) | `p_ij` times a share from what is known of the pair |
 //! | [`agreement`](Agreement) | scores raised by class probabilities that agree |
 //! | `sample` | `e_ij` from `log p_ij + s g_ij` |
 //! | [`degree`](DegreeEstimator) | `k_i = D(z_i) + |e_i|_1` |
@@ -18,6 +19,7 @@ mod augment;
 mod config;
 mod deep;
 mod degree;
+mod extras;
 mod generator;
 mod informed;
 mod merge;
@@ -30,6 +32,7 @@ pub use augment::Augment;
 pub use config::{DggConfig, Normalise, SelectorConfig, SelfLoopRule};
 pub use deep::MessageReading;
 pub use degree::{DegreeConfig, DegreeEstimator, DegreeRule, InputDegrees};
+pub use extras::{ExtrasConfig, PairTerm};
 pub use generator::Dgg;
 pub use informed::{Informed, InformedConfig};
 pub use merge::{Merge, MergeRule};

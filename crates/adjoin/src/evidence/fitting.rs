@@ -4,6 +4,7 @@ use super::{
     EvidenceConfig,
     compatibility::{Compatibility, Opinion},
     judge::Parts,
+    model::Precision,
     pairs::{Compared, Example, PairMap},
     scene::Scene,
     views::{Folded, View},
@@ -16,12 +17,14 @@ const MOST_PAIRS: usize = 40_000;
 /// So many candidates with a known or a sure class count as much as all pairs of labelled nodes.
 const ENOUGH: f64 = 50.0;
 
-/// Fits views and maps to labels, and keeps them.
+/// Fits views and maps to labels, and keeps them as they will be stored: what is judged now and what is judged
+/// after loading are the same, to the bit.
 pub(super) struct Fitting<'a> {
     scene: &'a Scene,
     folded: &'a Folded,
     classes: usize,
     config: &'a EvidenceConfig,
+    precision: Precision,
     key: Key,
     pub views: [View; 3],
     pub maps: [PairMap; 2],
@@ -45,6 +48,7 @@ impl Lens<'_> {
 impl Parts for Fitting<'_> {
     fn view(&mut self, at: usize, h: &[f64]) -> View {
         self.views[at] = View::fit(h, self.scene.rank, self.folded, self.classes);
+        self.precision.round(&mut self.views[at].maps);
         self.views[at].clone()
     }
 
@@ -63,6 +67,7 @@ impl Parts for Fitting<'_> {
             row[class as usize] = 1.0;
         }
         self.compatibility = Compatibility::fit(given, &known, classes);
+        self.precision.round(&mut self.compatibility.values);
         self.compatibility.clone()
     }
 
@@ -74,8 +79,11 @@ impl Parts for Fitting<'_> {
         second: Option<Lens>,
         compatibility: &Compatibility,
     ) -> PairMap {
-        self.maps[at] = self.pair_map(candidates, first, second, compatibility);
-        self.maps[at]
+        let mut map = self.pair_map(candidates, first, second, compatibility);
+        self.precision.round(&mut map.slopes);
+        self.precision.round(std::slice::from_mut(&mut map.offset));
+        self.maps[at] = map;
+        map
     }
 }
 
@@ -85,12 +93,13 @@ impl<'a> Fitting<'a> {
         folded: &'a Folded,
         classes: usize,
         config: &'a EvidenceConfig,
+        precision: Precision,
         key: Key,
     ) -> Self {
         let blank = View::blank(folded.count, scene.rank, classes);
         let (views, maps) = ([blank.clone(), blank.clone(), blank], [PairMap::default(); 2]);
         let compatibility = Compatibility::same(classes);
-        Self { scene, folded, classes, config, key, views, maps, compatibility }
+        Self { scene, folded, classes, config, precision, key, views, maps, compatibility }
     }
 
     /// What a view says of all nodes; of training nodes by the map that has not seen their labels.

@@ -19,7 +19,7 @@ use crate::{
 };
 use burn::{
     module::{Module, Param},
-    tensor::{Device, Tensor, TensorData},
+    tensor::{DType, Device, Tensor, TensorData},
 };
 
 /// `p_ij = P(j is a good neighbour of i)` for given edges and for neighbours in feature space.
@@ -92,6 +92,18 @@ impl Fresh {
     }
 }
 
+/// The element type in which fitted numbers are stored.
+#[derive(Clone, Copy)]
+pub(super) struct Precision(DType);
+
+impl Precision {
+    pub(super) fn round(self, values: &mut [f64]) {
+        if self.0 != DType::F64 {
+            values.iter_mut().for_each(|value| *value = f64::from(*value as f32));
+        }
+    }
+}
+
 /// The fitted numbers.
 struct Fitted {
     space: Space,
@@ -160,9 +172,14 @@ impl EvidenceModel {
             return Err(Error::FewLabels { labels: labels.nodes.len() });
         }
         let folded = Folded::new(labels.nodes, labels.classes, folds, key.child(1));
-        let space = Space::fit(input.features, self.basis.dims()[1], key.child(2))?;
+        let precision = Precision(self.facts.val().dtype());
+        let mut space = Space::fit(input.features, self.basis.dims()[1], key.child(2))?;
+        for values in [&mut space.shift, &mut space.scale, &mut space.basis] {
+            precision.round(values);
+        }
         let scene = Scene::new(&space, input, &self.config)?;
-        let mut fitting = Fitting::new(&scene, &folded, classes, &self.config, key.child(3));
+        let (config, key) = (&self.config, key.child(3));
+        let mut fitting = Fitting::new(&scene, &folded, classes, config, precision, key);
         let judged = judge(&scene, classes, &self.config, &mut fitting)?;
         let Fitting { views, maps, compatibility, .. } = fitting;
         self.keep(&Fitted { space, views, maps, compatibility });

@@ -8,10 +8,28 @@ use crate::{
         pairs::Similarity,
     },
     ops,
-    topology::Csr,
+    topology::{Batch, Csr},
 };
+use burn::tensor::{Tensor, TensorData};
+
+/// Least length of a vector that has a direction.
+const LEAST_LENGTH: f64 = 1e-12;
+
+/// Rows of a sparse matrix scaled to length 1; rows of zeros stay zero. Gradients flow to the values.
+pub(crate) fn unit_rows(rows: &Csr, values: Tensor<1>) -> Result<Tensor<1>> {
+    let squares = ops::segment_sum(rows, &values.clone().square())?;
+    let scales = squares.clamp_min(LEAST_LENGTH * LEAST_LENGTH).sqrt().recip();
+    Ok(values * ops::broadcast_rows(rows, &scales)?)
+}
 
 impl Features {
+    /// The k nodes of largest positive cosine of every node, within its graph of the batch; constants.
+    pub(crate) fn nearest(&self, k: usize, batch: &Batch) -> Result<Csr> {
+        let like = Tensor::<1>::zeros([1], &self.device());
+        let (rows, values) = self.constant_entries(&like)?;
+        ops::nearest_rows(&rows, &unit_rows(&rows, values)?, k, batch)
+    }
+
     /// `cos(x_i, x_j)` of every pair, constants; 0 if a node has no features.
     pub(crate) fn cosines(&self, pairs: &Csr) -> Result<Vec<f64>> {
         match self {
@@ -38,8 +56,15 @@ impl Features {
         Ok(binary.then(|| overlap::forward(pairs, Overlap::Jaccard, &rows, &values)))
     }
 
+    /// The entries that are not zero, and their values as constants in the element type of `like`, where it is.
+    pub(crate) fn constant_entries(&self, like: &Tensor<1>) -> Result<(Csr, Tensor<1>)> {
+        let (rows, values) = self.entries()?;
+        let data = TensorData::new(values, [rows.edges()]).convert_dtype(like.dtype());
+        Ok((rows, Tensor::from_data(data, (&like.device(), like.dtype()))))
+    }
+
     /// The entries that are not zero, and their values.
-    fn entries(&self) -> Result<(Csr, Vec<f64>)> {
+    pub(crate) fn entries(&self) -> Result<(Csr, Vec<f64>)> {
         let (rows, values) = match self {
             Self::Sparse(x) => (x.topology().clone(), ops::to_f64("sparse features", x.values())?),
             Self::Dense(x) => {

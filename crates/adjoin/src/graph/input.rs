@@ -74,9 +74,38 @@ pub struct Prepared {
     /// Class probabilities of every node that a teacher gave before a graph is learned,
     /// `[nodes, classes]`, constants. Whoever has them puts them here; no learner makes them.
     pub probabilities: Option<Tensor<2>>,
+    /// Scaled patterns of neighbours at growing numbers of steps, of learners that aggregate over several.
+    pub patterns: Option<Vec<Adjacency>>,
     /// Candidates with the log-odds that they are good neighbours, of learners that
     /// fit them to labels.
     pub evidence: Option<Evidence>,
+    /// What is known of nodes and candidates beside the features. Whoever has them puts them here; no learner
+    /// makes them.
+    pub extras: Option<Extras>,
+}
+
+/// What is known of nodes and candidates beside the features of the nodes.
+#[derive(Clone, Debug)]
+pub struct Extras {
+    /// Of nodes, `[nodes, a]`.
+    pub nodes: Tensor<2>,
+    /// Of the candidates of [`Prepared::candidates`], in their order, `[pairs, b]`.
+    pub pairs: Tensor<2>,
+}
+
+impl Extras {
+    /// Checks that there is a row for every node and every candidate.
+    ///
+    /// # Errors
+    /// Names what has another number of rows.
+    pub fn check(&self, pairs: &Csr) -> Result<()> {
+        let rows = [self.nodes.dims()[0], self.pairs.dims()[0]];
+        let expected = [pairs.rows(), pairs.edges()];
+        match rows == expected {
+            true => Ok(()),
+            false => Err(Error::shape("extras: rows of nodes and of candidates", expected, rows)),
+        }
+    }
 }
 
 /// Candidates with the log-odds that they are good neighbours; constants.

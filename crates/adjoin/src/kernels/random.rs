@@ -92,6 +92,13 @@ impl RowKey {
         (T::from_i32((self.bits(column) >> 9) as i32) + T::HALF) * T::from_f64(1.0 / 8_388_608.0)
     }
 
+    /// Standard logistic, `ln(u / (1 - u))`.
+    #[inline(always)]
+    pub(crate) fn logistic<T: Real>(self, column: u32) -> T {
+        let u = self.uniform::<T>(column);
+        u.ln() - (T::ONE - u).ln()
+    }
+
     /// Standard Gumbel, `-ln(-ln u)`.
     #[inline(always)]
     pub(crate) fn gumbel<T: Real>(self, column: u32) -> T {
@@ -102,8 +109,21 @@ impl RowKey {
 /// Gumbel noise of the pair (i, j); with `symmetric` the pair (j, i) gets the same.
 #[inline(always)]
 pub(crate) fn pair_gumbel<T: Real>(key: Key, symmetric: bool, i: u32, j: u32) -> T {
-    let (row, column) = if symmetric && j < i { (j, i) } else { (i, j) };
+    let (row, column) = stream_of(symmetric, i, j);
     key.row(row).gumbel(column)
+}
+
+/// Logistic noise of the pair (i, j); with `symmetric` the pair (j, i) gets the same.
+#[inline(always)]
+pub(crate) fn pair_logistic<T: Real>(key: Key, symmetric: bool, i: u32, j: u32) -> T {
+    let (row, column) = stream_of(symmetric, i, j);
+    key.row(row).logistic(column)
+}
+
+/// The row and the column that the number of a pair is drawn from.
+#[inline(always)]
+fn stream_of(symmetric: bool, i: u32, j: u32) -> (u32, u32) {
+    if symmetric && j < i { (j, i) } else { (i, j) }
 }
 
 /// Gumbel noise on pairs of nodes: `scale * g_ij`, g_ij standard Gumbel, a pure function of the key

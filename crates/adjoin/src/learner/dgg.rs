@@ -19,7 +19,8 @@ impl Settings for DggConfig {
         key: Key,
         device: &Device,
     ) -> Result<Dgg> {
-        self.clone().with_inputs(shape.features).with_classes(shape.classes).init(key, device)
+        let config = self.clone().with_inputs(shape.features).with_classes(shape.classes);
+        config.with_extras(shape.extras).init(key, device)
     }
 
     fn wants_probabilities(&self) -> bool {

@@ -14,9 +14,12 @@ mod gnnguard;
 mod jaccard;
 mod knn;
 mod neural_sparse;
+mod nodeformer;
 mod none;
 mod pagerank;
+mod ptdnet;
 mod self_weight;
+mod slaps;
 mod svd;
 
 pub use crate::graph::{KnnConfig, KnnWeights, PageRankConfig};
@@ -27,9 +30,15 @@ pub use gnnguard::{GnnGuard, GnnGuardConfig};
 pub use jaccard::{Jaccard, JaccardConfig};
 pub use knn::Knn;
 pub use neural_sparse::{NeuralSparse, NeuralSparseConfig, SparseWeights};
+pub use nodeformer::{AttentionNoise, NodeFormer, NodeFormerConfig, NodeFormerLayer, RowNorm};
 pub use none::Unchanged;
 pub use pagerank::PageRank;
+pub use ptdnet::{EdgeGate, PtdNet, PtdNetConfig};
 pub use self_weight::{SelfWeight, SelfWeightConfig};
+pub use slaps::{
+    Autoencoder, AutoencoderConfig, FreePairs, Generator, Masked, MlpPairs, ScaledPairs, Slaps,
+    SlapsActivation, SlapsConfig, SlapsGenerator,
+};
 pub use svd::{Svd, SvdConfig};
 pub use table::{LearnerEntry, Shape};
 
@@ -62,6 +71,24 @@ learners! {
     NeuralSparse(config: NeuralSparseConfig) => NeuralSparse {
         "neural-sparse": "NeuralSparse: k of the given neighbours by a Gumbel draw of learned scores"
             => LearnerConfig::NeuralSparse(NeuralSparseConfig::default());
+    }
+    PtdNet(config: PtdNetConfig) => PtdNet {
+        "ptdnet": "PTDNet: every layer closes given edges by what it gets, towards low rank"
+            => LearnerConfig::PtdNet(PtdNetConfig::default());
+        "ptdnet-wl": "PTDNet without the low-rank term"
+            => LearnerConfig::PtdNet(PtdNetConfig::without_low_rank());
+    }
+    Slaps(config: SlapsConfig) => Slaps {
+        "slaps": "SLAPS: a graph from scaled features, helped by a denoising autoencoder"
+            => LearnerConfig::Slaps(SlapsConfig::default());
+        "slaps-fp": "SLAPS with a number for every candidate pair"
+            => LearnerConfig::Slaps(SlapsConfig::of(SlapsGenerator::Fp));
+        "slaps-mlp": "SLAPS with an MLP as wide as the features"
+            => LearnerConfig::Slaps(SlapsConfig::of(SlapsGenerator::Mlp));
+    }
+    NodeFormer(config: NodeFormerConfig) => NodeFormer {
+        "nodeformer": "NodeFormer: attention to all nodes and along given edges, in layers of its own"
+            => LearnerConfig::NodeFormer(NodeFormerConfig::default());
     }
     SelfWeight(config: SelfWeightConfig) => SelfWeight {
         "self-weight": "the given graph with a weighted self-loop at every node"

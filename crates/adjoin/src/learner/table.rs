@@ -22,6 +22,8 @@ pub struct Shape {
     pub widths: Vec<usize>,
     /// Number of training nodes.
     pub training: usize,
+    /// Widths of the extras of a node and of a pair, see [`Prepared::extras`](crate::graph::Prepared::extras).
+    pub extras: [usize; 2],
 }
 
 /// A learner by its name.
@@ -226,6 +228,15 @@ macro_rules! learners {
                 })
             }
 
+            fn begun(self, trained: &Self) -> Self {
+                match (self, trained) {
+                    $((Self::$variant(fresh), Self::$variant(trained)) => {
+                        Self::$variant(fresh.start_of(trained))
+                    })*
+                    (fresh, _) => fresh,
+                }
+            }
+
             fn chosen(self, alternative: usize) -> Self {
                 match self {
                     $(Self::$variant(learner) => Self::$variant(learner.choose(alternative)),)*
@@ -264,6 +275,10 @@ impl GraphLearner for AnyLearner {
 
     fn fit(self, input: &GraphInput, labels: &Labels, key: Key) -> Result<Self> {
         self.fitted(input, labels, key)
+    }
+
+    fn start_of(self, trained: &Self) -> Self {
+        self.begun(trained)
     }
 
     fn alternatives(&self) -> &'static [&'static str] {
@@ -333,6 +348,10 @@ impl GraphLearner for AnyLearner {
 
     fn wants_probabilities(&self) -> bool {
         self.inner().wants_probabilities()
+    }
+
+    fn wants_extras(&self) -> bool {
+        self.inner().wants_extras()
     }
 
     fn candidate_rule(&self) -> Option<&CandidateRule> {

@@ -8,6 +8,6 @@ mod propagation;
 mod units;
 
 pub use attention::{GraphAttention, GraphAttentionConfig};
-pub use points::{PointNetwork, PointNetworkConfig, PointNetworkKind};
+pub use points::{LayerGraph, PointNetwork, PointNetworkConfig, PointNetworkKind};
 pub use propagation::{Propagation, propagate};
 pub use units::{Extractor, Gru, Mlp, MlpConfig};

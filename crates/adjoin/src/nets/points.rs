@@ -63,6 +63,9 @@ pub struct PointNetworkConfig {
     pub slope: f64,
     /// How learned weights enter the maximum over neighbours.
     pub weighting: EdgeWeighting,
+    /// Width of what every layer is handed beside its features; 0 for nothing. No part of a configuration file.
+    #[serde(skip)]
+    pub handed: usize,
 }
 
 impl Default for PointNetworkConfig {
@@ -85,6 +88,7 @@ impl PointNetworkConfig {
             dropout: 0.5,
             slope: 0.2,
             weighting: EdgeWeighting::default(),
+            handed: 0,
         }
     }
 
@@ -100,7 +104,7 @@ impl PointNetworkConfig {
         }
     }
 
-    /// Width of what every layer is given.
+    /// Width of the features that every layer is given, without what is handed beside them.
     pub fn inputs(&self) -> Vec<usize> {
         let before = std::iter::once(COORDINATES).chain(self.widths.iter().copied());
         before.take(self.widths.len()).collect()
@@ -137,8 +141,11 @@ impl PointNetworkConfig {
         self.check()?;
         let (slope, weighting) = (self.slope, self.weighting);
         let convolution = |(layer, (inputs, &outputs)): (usize, (usize, &usize))| {
-            let config =
-                EdgeConvConfig { slope, weighting, ..EdgeConvConfig::new(inputs, outputs) };
+            let config = EdgeConvConfig {
+                slope,
+                weighting,
+                ..EdgeConvConfig::new(inputs + self.handed, outputs)
+            };
             config.init(key.child(1).child(layer as u64), device)
         };
         let pairs = self.inputs().into_iter().zip(&self.widths).enumerate();
@@ -171,14 +178,31 @@ impl PointNetworkConfig {
             neighbours,
             residual: self.kind == PointNetworkKind::Resgcn,
             dropout: self.dropout,
+            handed: self.handed,
         })
+    }
+}
+
+/// The graph of a layer, and what comes with it.
+#[derive(Clone, Debug)]
+pub struct LayerGraph {
+    /// The graph.
+    pub adjacency: Adjacency,
+    /// Features beside those of the layer, `[points, handed]`; zeros where there are none.
+    pub handed: Option<Tensor<2>>,
+}
+
+impl From<Adjacency> for LayerGraph {
+    fn from(adjacency: Adjacency) -> Self {
+        Self { adjacency, handed: None }
     }
 }
 
 /// A network that classifies clouds: EdgeConv layers, all of them concatenated, one linear layer, the
 /// largest and the mean value of every channel over the points, and a perceptron.
 ///
-/// Every linear layer but the last is followed by batch norm and rectifier, so it has no bias.
+/// Every linear layer but the last is followed by batch norm and rectifier, so it has no bias. What a learner hands on
+/// stands beside the features of a layer, `[x, x^]`.
 #[derive(Module, Debug)]
 pub struct PointNetwork {
     /// The EdgeConv layers.
@@ -197,6 +221,7 @@ pub struct PointNetwork {
     neighbours: Vec<Dilated>,
     residual: bool,
     dropout: f64,
+    handed: usize,
 }
 
 impl PointNetwork {
@@ -215,18 +240,19 @@ impl PointNetwork {
     ///
     /// # Errors
     /// If shapes do not fit, or the first that `graph` returns.
-    pub fn forward<E: From<Error>>(
+    pub fn forward<E: From<Error>, G: Into<LayerGraph>>(
         &self,
         points: &Tensor<2>,
         clouds: &Batch,
         pass: Pass,
-        mut graph: impl FnMut(usize, &Tensor<2>) -> std::result::Result<Adjacency, E>,
+        mut graph: impl FnMut(usize, &Tensor<2>) -> std::result::Result<G, E>,
     ) -> std::result::Result<Tensor<2>, E> {
         let mut x = points.clone();
         let mut layers = Vec::with_capacity(self.layers());
         for (layer, convolution) in self.convolutions.iter().enumerate() {
-            let graph = graph(layer, &x)?;
-            let y = convolution.forward(&x.clone().into(), &graph, pass.child(layer as u64))?;
+            let LayerGraph { adjacency, handed } = graph(layer, &x)?.into();
+            let seen = self.beside(&x, handed)?;
+            let y = convolution.forward(&seen.into(), &adjacency, pass.child(layer as u64))?;
             x = if self.residual && layer > 0 { y + x } else { y };
             layers.push(x.clone());
         }
@@ -238,5 +264,17 @@ impl PointNetwork {
             x = ops::dropout(&x, self.dropout, pass.child(layer as u64))?;
         }
         Ok(self.output.forward_dense(x))
+    }
+
+    /// `[x, x^]`.
+    fn beside(&self, x: &Tensor<2>, handed: Option<Tensor<2>>) -> Result<Tensor<2>> {
+        let expected = [x.dims()[0], self.handed];
+        let handed = match handed {
+            _ if self.handed == 0 => return Ok(x.clone()),
+            None => Tensor::zeros(expected, (&x.device(), x.dtype())),
+            Some(handed) if handed.dims() == expected => handed,
+            Some(other) => return Err(Error::shape("handed on", expected, other.dims())),
+        };
+        Ok(Tensor::cat(vec![x.clone(), handed], 1))
     }
 }

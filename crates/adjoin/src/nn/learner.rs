@@ -128,6 +128,16 @@ pub trait GraphLearner {
         Ok(self)
     }
 
+    /// This fresh learner with what `trained` learned from labels before training started: its start, to be
+    /// compared with where training led; provided: as it is.
+    #[must_use]
+    fn start_of(self, _trained: &Self) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
+
     /// Names of the graphs that validation chooses among, the learned one first; none for no choice. One
     /// model is trained with each.
     fn alternatives(&self) -> &'static [&'static str] {
@@ -232,6 +242,12 @@ pub trait GraphLearner {
 
     /// Whether it looks at class probabilities of a teacher, in [`Prepared::probabilities`].
     fn wants_probabilities(&self) -> bool {
+        false
+    }
+
+    /// Whether it looks at what is known of nodes and candidates beside the features, in
+    /// [`Prepared::extras`]; the candidates must be prepared too.
+    fn wants_extras(&self) -> bool {
         false
     }
 

@@ -1,8 +1,11 @@
 //! The tables: which cells they have, and the published numbers.
 
 pub mod ablation;
+pub mod corrupted;
+pub mod distractors;
 pub mod node;
 pub mod points;
+pub mod structure;
 pub mod trajectory;
 
 use super::table::{self, Row};

@@ -33,11 +33,43 @@ pub struct NodeConfig {
 }
 
 /// How features are prepared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeatureConfig {
-    /// Rows are scaled to sum 1.
-    pub row_normalise: bool,
+    /// How they are scaled.
+    pub scale: Scale,
+    /// What is done about missing values.
+    pub missing: Missing,
+}
+
+/// How features are scaled. Means, deviations and maxima are those of the training nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Bags of words by row, 0/1 columns not at all, other columns as `Standard`. A bag of words is a column `words`,
+    /// or 50 columns or more without a number below 0 of which an eighth at most is not 0, half at most of 0/1 columns.
+    #[default]
+    Auto,
+    /// Not at all.
+    None,
+    /// Columns to mean 0 and standard deviation 1.
+    Standard,
+    /// Rows to sum 1.
+    Row,
+    /// Columns to a largest absolute value of 1.
+    Max,
+}
+
+/// What is done about missing values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// Data that has any is refused.
+    #[default]
+    Refuse,
+    /// They become the mean of the column over the training nodes, and a column that is 1 for them and 0 for others
+    /// is added.
+    Impute,
 }
 
 /// How a teacher is used.
@@ -101,12 +133,6 @@ impl Default for NodeConfig {
     }
 }
 
-impl Default for FeatureConfig {
-    fn default() -> Self {
-        Self { row_normalise: true }
-    }
-}
-
 impl Default for TeacherConfig {
     fn default() -> Self {
         Self { resume: false, rate: 1.0, drop: 0.0, distil: false, confidence: 0.0 }
@@ -164,6 +190,14 @@ impl Settings for NodeConfig {
                 self.backbone()
             );
             return Err(Error::Config { place: format!("learner {learner}"), what });
+        }
+        if self.learner.replaces_network() && self.backbone() != Node::BACKBONE {
+            let what = format!(
+                "has layers of its own and leaves backbone {} out; choose --backbone {}, whose layers are not used either",
+                self.backbone(),
+                Node::BACKBONE
+            );
+            return Err(Error::Config { place: format!("learner {}", self.learner()), what });
         }
         if self.draws.samples == 0 {
             let what = "must be at least 1".into();

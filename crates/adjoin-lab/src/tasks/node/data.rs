@@ -1,14 +1,19 @@
 //! A dataset as tensors.
 
-use super::schema::Schema;
+use super::{scaling::Scaling, schema::Schema};
 use crate::{
     Error, Result,
-    task::{Dataset, Purpose, Source},
+    task::{Dataset, Purpose, Source, WrongEdges},
 };
 use adjoin::{Adjacency, Batch, Csr, Features, GraphInput, Prepared, SelfLoops, SparseFeatures};
-use adjoin_data::{Features as RawFeatures, Locations, NodeDataset, Split, SplitSpec};
+use adjoin_data::{
+    Features as RawFeatures, Locations, NodeDataset, Split, SplitSpec, add_wrong_edges,
+};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::path::Path;
+
+/// More classes are unusual.
+const MOST_CLASSES: usize = 50;
 
 /// A graph and a split of its nodes.
 #[derive(Clone, Debug)]
@@ -29,11 +34,34 @@ impl SplitGraph {
         let Split { train, valid, test, name } = &split;
         let parts = [("training", train), ("validation", valid), ("test", test)];
         if let Some((part, _)) = parts.into_iter().find(|(_, nodes)| nodes.is_empty()) {
-            let what =
-                format!("there are no {part} nodes; --split ratio:0.6/0.2/0.2 makes all parts");
+            let what = format!(
+                "there are no {part} nodes; --split stratified:0.6/0.2/0.2 makes all parts"
+            );
             return Err(Error::Config { place: format!("split {name}"), what });
         }
         Ok(Self { dataset, split })
+    }
+
+    /// Share of the test nodes that are of the most frequent class of the training nodes.
+    pub(super) fn majority(&self) -> f64 {
+        let Split { train, test, .. } = &self.split;
+        let mut counts = vec![0usize; self.dataset.classes()];
+        let classes = |nodes: &'_ [u32]| -> Vec<u32> {
+            nodes.iter().filter_map(|node| self.dataset.label(*node)).collect()
+        };
+        classes(train).iter().for_each(|class| counts[*class as usize] += 1);
+        // Of equally frequent ones the first.
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let class = counts.iter().position(|count| *count == most).unwrap_or(0) as u32;
+        let hits = classes(test).into_iter().filter(|found| *found == class).count();
+        hits as f64 / test.len().max(1) as f64
+    }
+
+    /// Whether the classes look like numbers to be predicted rather than classes.
+    fn looks_like_regression(&self) -> bool {
+        let names = &self.dataset.class_names;
+        let fraction = |name: &String| name.contains('.') && name.parse::<f64>().is_ok();
+        names.len() > MOST_CLASSES || names.iter().any(fraction)
     }
 
     /// Other data for a model, whose classes and features are matched by name. What has labels is all there
@@ -70,8 +98,14 @@ fn read(source: &Source) -> Result<NodeDataset> {
         return Err(Error::not_for("--subset", "--task points"));
     }
     let locations = Locations::from_environment(source.data_dir.clone());
+    if source.no_graph {
+        return Ok(adjoin_data::load_nodes(&source.name, &locations)?);
+    }
     let dataset = adjoin_data::load(&source.name, &locations)?;
-    Ok(if source.no_graph { dataset.without_edges() } else { dataset })
+    Ok(match source.wrong_edges {
+        Some(WrongEdges { fraction, seed }) => add_wrong_edges(&dataset, fraction, seed)?.0,
+        None => dataset,
+    })
 }
 
 impl Dataset for SplitGraph {
@@ -104,8 +138,18 @@ impl Dataset for SplitGraph {
     fn heading(&self) -> String {
         let (dataset, split) = (&self.dataset, &self.split);
         let [train, valid, test] = [&split.train, &split.valid, &split.test].map(Vec::len);
+        let made = match dataset.splits.is_empty() {
+            true => "; made here, the data has none",
+            false => "",
+        };
+        let doubt = match self.looks_like_regression() {
+            true => {
+                "\nwarning: are the labels numbers to be predicted? They are taken as classes here"
+            }
+            false => "",
+        };
         format!(
-            "{}: {} nodes, {} edges, {} features, {} classes; split {} ({train} / {valid} / {test})",
+            "{}: {} nodes, {} edges, {} features, {} classes; split {} ({train} / {valid} / {test}{made}){doubt}",
             dataset.name,
             dataset.nodes(),
             dataset.edges.len(),
@@ -139,16 +183,12 @@ pub struct NodeData {
 }
 
 impl NodeData {
-    /// Puts a dataset on a device; with `normalise`, rows of the features are scaled to sum 1.
+    /// Puts a dataset on a device, its features scaled.
     ///
     /// # Errors
-    /// If features or edges are not what the dataset's own checks promise.
-    pub fn new(dataset: &NodeDataset, normalise: bool, device: &Device) -> Result<Self> {
-        let mut raw = dataset.features.clone();
-        if normalise {
-            raw.row_normalise();
-        }
-        let features = match raw {
+    /// If features or edges are not what the dataset's own checks promise, or the scaling does not fit.
+    pub fn new(dataset: &NodeDataset, scaling: &Scaling, device: &Device) -> Result<Self> {
+        let features = match scaling.apply(dataset)? {
             RawFeatures::Sparse { columns, pointers, indices, values, .. } => {
                 let topology = Csr::new(columns, pointers, indices)?;
                 SparseFeatures::new(topology, &values, device)?.into()

@@ -70,7 +70,10 @@ impl DistilledMlp {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Teacher, *};
+    use super::{
+        super::{FeatureConfig, Scaling, Teacher},
+        *,
+    };
     use adjoin_data::{GeneratorConfig, citation_like};
     use burn::tensor::{TensorData, activation::softmax};
 
@@ -79,7 +82,8 @@ mod tests {
         let generator = GeneratorConfig { nodes: 120, features: 60, ..Default::default() };
         let mut dataset = citation_like(&generator).unwrap();
         let (device, classes) = (Device::flex(), dataset.classes());
-        let data = NodeData::new(&dataset, true, &device).unwrap();
+        let scaling = Scaling::fit(&FeatureConfig::default(), &dataset, &[]).unwrap();
+        let data = NodeData::new(&dataset, &scaling, &device).unwrap();
         let class = |node: usize| dataset.label(node as u32).unwrap() as usize;
         let sure = |at: usize| if class(at / classes) == at % classes { 0.9f32 } else { 0.1 };
         let taught = (0..120 * classes).map(sure).collect();
@@ -100,7 +104,7 @@ mod tests {
             |data: &NodeData| Teacher::Distilled(mlp.clone()).probabilities(data, 0.0).unwrap();
         let seen = probabilities(&data).into_data();
         dataset.edges.clear();
-        let alone = NodeData::new(&dataset, true, &device).unwrap();
+        let alone = NodeData::new(&dataset, &scaling, &device).unwrap();
         assert_eq!(seen, probabilities(&alone).into_data());
     }
 }

@@ -3,19 +3,11 @@
 use super::links::{Fate, links};
 use crate::{
     graph::GraphRecord,
-    report::{escape, number},
+    report::{Scatter, number, scatter},
     stats::Summary,
     task::Column,
 };
 use std::fmt::Write;
-
-/// Nodes in the drawing; of larger graphs an even sample.
-const POINTS: usize = 3000;
-/// Size of the drawing, and its margins to the left and below.
-const WIDTH: f64 = 460.0;
-const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 44.0;
-const BELOW: f64 = 36.0;
 
 /// The part of a graph's section on marked edges; empty when it has none. `details` are further test results
 /// of the run.
@@ -45,7 +37,7 @@ pub fn panel(g: &GraphRecord, details: &[(Column, Option<Summary>)]) -> String {
     }
     out.push_str("</dl>");
     if !g.planted.is_empty() {
-        out.push_str(&scatter(g));
+        out.push_str(&plotted(g));
     }
     out
 }
@@ -54,10 +46,10 @@ pub fn panel(g: &GraphRecord, details: &[(Column, Option<Summary>)]) -> String {
 fn meaning(column: &Column) -> &'static str {
     match column.key {
         "planted_auc" => "AUC, good against bad edges",
-        "k_correlation" => "Rank correlation of k with the plant",
+        "k_correlation" => "Rank correlation of size k with the plant",
         "soft_correlation" => "The same of the soft degree",
-        "input_correlation" => "The same of the input degree",
-        "zero_found" => "No good neighbour and k below 0.5, %",
+        "input_correlation" => "The same of the links given",
+        "zero_found" => "No good neighbour and size k below 0.5, %",
         "injected_auc" => "AUC, given against injected edges",
         _ => column.title,
     }
@@ -73,43 +65,20 @@ fn injected(g: &GraphRecord) -> [usize; 2] {
     [dropped, g.injected.iter().filter(|marked| **marked).count()]
 }
 
-/// Learned size of every node against its number of good neighbours, drawn without a script.
-fn scatter(g: &GraphRecord) -> String {
+/// Size of every node against its number of good neighbours.
+fn plotted(g: &GraphRecord) -> String {
+    let noun = if g.degrees.is_empty() { "links present" } else { "size k" };
     let sizes = g.learned_degrees();
-    let noun = if g.degrees.is_empty() { "learned neighbours" } else { "learned k" };
-    let every = g.planted.len().div_ceil(POINTS).max(1);
-    let shown = || g.planted.iter().zip(&sizes).step_by(every).filter(|(_, k)| k.is_finite());
-    let right = shown().map(|(n, _)| f64::from(*n)).fold(1.0, f64::max);
-    let top = shown().map(|(_, k)| f64::from(*k)).fold(1.0, f64::max);
-    let x = |value: f64| LEFT + value / right * (WIDTH - LEFT - 12.0);
-    let y = |value: f64| HEIGHT - BELOW - value / top * (HEIGHT - BELOW - 12.0);
-    let mut out = format!(
-        r#"<figure class="panel"><h4>How many: {noun} against planted neighbours</h4><svg class="scatter" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{} of every node against its number of planted good neighbours">"#,
-        escape(noun)
-    );
-    for part in [0.0, 0.5, 1.0] {
-        let (across, up) = ((part * right).round(), (part * top).round());
-        let _ = write!(
-            out,
-            r#"<text class="tick" x="{:.1}" y="{:.1}" text-anchor="middle">{across}</text><text class="tick" x="{:.1}" y="{:.1}" text-anchor="end">{up}</text>"#,
-            x(across),
-            HEIGHT - BELOW + 18.0,
-            LEFT - 8.0,
-            y(up) + 4.0
-        );
-    }
-    let _ = write!(
-        out,
-        r#"<path class="frame" d="M{LEFT} 8V{0}H{1}"/><text class="tick" x="{1}" y="{2}" text-anchor="end">planted good neighbours</text><path class="dots" d=""#,
-        HEIGHT - BELOW,
-        WIDTH - 8.0,
-        HEIGHT - 4.0
-    );
-    for (n, k) in shown() {
-        let _ = write!(out, "M{:.1} {:.1}h0", x(f64::from(*n)), y(f64::from(*k)));
-    }
-    out.push_str("\"/></svg></figure>");
-    out
+    let points = g.planted.iter().zip(&sizes);
+    let points: Vec<[f64; 2]> = points.map(|(n, k)| [f64::from(*n), f64::from(*k)]).collect();
+    scatter(&Scatter {
+        title: &format!("How many: {noun} against planted neighbours"),
+        label: &format!("{noun} of every node against its number of planted good neighbours"),
+        names: ["planted good neighbours", noun],
+        points: &points,
+        diagonal: false,
+        note: "Each dot is a node.",
+    })
 }
 
 #[cfg(test)]
@@ -146,7 +115,7 @@ mod tests {
         let page = panel(&graph, &[(column, Some(found))]);
         assert!(page.contains("0.750") && page.contains("of 2 injected"), "{page}");
         assert_eq!(page.matches("h0").count(), 3, "one dot a node");
-        assert!(page.contains("learned neighbours"), "without a k, neighbours are counted");
+        assert!(page.contains("links present against"), "without a k, links are counted");
     }
 
     #[test]

@@ -2,10 +2,8 @@
 //! carries for its neighbourhood explorer.
 
 use crate::{
-    graph::{GraphRecord, row, row_homophily},
-    histogram::{DegreeHistogram, degree_histogram},
-    report::{dumbbell, escape, maybe_percent, number, percent},
-    stats::mean,
+    graph::{GraphRecord, row},
+    report::{escape, number, percent},
 };
 use serde::Serialize;
 use std::fmt::Write;
@@ -19,7 +17,6 @@ const LINKS: usize = 60;
 const DROPPED_LINKS: usize = 20;
 /// Links weaker than this share of the node's strongest one count as absent.
 const NEGLIGIBLE: f32 = 0.01;
-const BINS: usize = 24;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -32,37 +29,66 @@ pub enum Fate {
 pub struct Link {
     pub to: u32,
     pub weight: f32,
+    /// Its score, if it was a candidate of a learner that has scores.
+    pub score: Option<f32>,
     pub fate: Fate,
 }
 
 /// Links of node `i`: kept, then new, each by falling weight, then dropped. Self-loops left out.
 pub fn links(g: &GraphRecord, i: usize) -> Vec<Link> {
-    let input = live(&g.input_pointers, &g.input_indices, g.input_weights(), i);
-    let learned = live(&g.learned_pointers, &g.learned_indices, Some(&g.learned_weights), i);
-    let has = |links: &[(u32, f32)], j: &u32| links.binary_search_by_key(j, |l| l.0).is_ok();
+    let (input, learned) = (given_links(g, i), learned_links(g, i));
+    let has = |links: &[Live], j: &u32| links.binary_search_by_key(j, |l| l.to).is_ok();
     let (was, is) = (|j: &u32| has(&input, j), |j: &u32| has(&learned, j));
     let fate = |j: &u32| if was(j) { Fate::Kept } else { Fate::New };
-    let mut out: Vec<Link> =
-        learned.iter().map(|&(to, weight)| Link { to, weight, fate: fate(&to) }).collect();
+    let link = |&Live { to, weight, score }: &Live| Link { to, weight, score, fate: fate(&to) };
+    let mut out: Vec<Link> = learned.iter().map(link).collect();
     out.sort_by(|a, b| (a.fate as u8).cmp(&(b.fate as u8)).then(b.weight.total_cmp(&a.weight)));
-    let dropped = input.iter().filter(|l| !is(&l.0));
-    out.extend(dropped.map(|&(to, _)| Link { to, weight: 0.0, fate: Fate::Dropped }));
+    let dropped = input.iter().filter(|l| !is(&l.to));
+    let gone = |l: &Live| Link { to: l.to, weight: 0.0, score: l.score, fate: Fate::Dropped };
+    out.extend(dropped.map(gone));
     out
 }
 
+/// A link that is present in one of the graphs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Live {
+    pub to: u32,
+    pub weight: f32,
+    pub score: Option<f32>,
+}
+
+/// Links that are present at node `i` in the given graph, by number.
+pub fn given_links(g: &GraphRecord, i: usize) -> Vec<Live> {
+    let scores = g.scores.as_ref().map(|scores| &scores.input[..]);
+    live(&g.input_pointers, &g.input_indices, g.input_weights(), scores, i)
+}
+
+/// Links that are present at node `i` in the learned graph, by number.
+pub fn learned_links(g: &GraphRecord, i: usize) -> Vec<Live> {
+    let scores = g.scores.as_ref().map(|scores| &scores.learned[..]);
+    live(&g.learned_pointers, &g.learned_indices, Some(&g.learned_weights), scores, i)
+}
+
 /// Other nodes that node `i` has a link to, with weights that are not negligible, by number.
-fn live(pointers: &[u32], indices: &[u32], weights: Option<&[f32]>, i: usize) -> Vec<(u32, f32)> {
+fn live(
+    pointers: &[u32],
+    indices: &[u32],
+    weights: Option<&[f32]>,
+    scores: Option<&[Option<f32>]>,
+    i: usize,
+) -> Vec<Live> {
     let weight = |e: usize| weights.map_or(1.0, |weights| weights[e]);
-    let mut links: Vec<(u32, f32)> =
-        row(pointers, i).map(|e| (indices[e], weight(e))).filter(|l| l.0 as usize != i).collect();
-    links.sort_unstable_by_key(|l| l.0);
+    let score = |e: usize| scores.and_then(|scores| scores[e]);
+    let of = |e: usize| Live { to: indices[e], weight: weight(e), score: score(e) };
+    let mut links: Vec<Live> = row(pointers, i).map(of).filter(|l| l.to as usize != i).collect();
+    links.sort_unstable_by_key(|l| l.to);
     links.dedup_by(|again, first| {
-        let same = again.0 == first.0;
-        first.1 += if same { again.1 } else { 0.0 };
+        let same = again.to == first.to;
+        first.weight += if same { again.weight } else { 0.0 };
         same
     });
-    let strongest = links.iter().map(|l| l.1).fold(0.0, f32::max);
-    links.retain(|l| l.1 > 0.0 && l.1 >= NEGLIGIBLE * strongest);
+    let strongest = links.iter().map(|l| l.weight).fold(0.0, f32::max);
+    links.retain(|l| l.weight > 0.0 && l.weight >= NEGLIGIBLE * strongest);
     links
 }
 
@@ -97,11 +123,15 @@ pub struct Explorer<'a> {
     labels: Vec<i64>,
     predicted: Vec<u32>,
     part: Vec<u8>,
-    /// Learned k, or empty.
-    k: Vec<f32>,
+    /// Size k, or empty.
+    k: Vec<f64>,
+    /// The same before the first step of training, or empty.
+    start: Vec<f64>,
     pointers: Vec<u32>,
     neighbours: Vec<u32>,
-    weights: Vec<f32>,
+    weights: Vec<f64>,
+    /// Scores of the links, or empty.
+    scores: Vec<Option<f64>>,
     /// One digit a link: 0 kept, 1 new, 2 dropped.
     fates: String,
     /// One digit a link: 1 for an injected one; empty when nothing was injected.
@@ -120,6 +150,7 @@ pub fn explorer(g: &GraphRecord, limit: usize) -> Explorer<'_> {
     }
     let (mut pointers, mut neighbours, mut weights) = (vec![0], Vec::new(), Vec::new());
     let (mut fates, mut injected) = (String::new(), String::new());
+    let mut scores = Vec::new();
     let mut totals = Vec::with_capacity(rows);
     for at in 0..rows {
         let all = links(g, order[at]);
@@ -131,24 +162,28 @@ pub fn explorer(g: &GraphRecord, limit: usize) -> Explorer<'_> {
                 order.push(to);
             }
             neighbours.push(place[to]);
-            weights.push(three_digits(link.weight));
+            weights.push(brief(link.weight));
             fates.push(char::from(b'0' + link.fate as u8));
+            scores.extend(g.scores.is_some().then_some(link.score.map(brief)));
             if !g.injected.is_empty() {
                 injected.push(if g.is_injected(order[at], link.to) { '1' } else { '0' });
             }
         }
         pointers.push(neighbours.len() as u32);
     }
+    let sizes = |k: &[f32]| order.iter().filter_map(|&i| k.get(i)).map(|&k| brief(k)).collect();
     Explorer {
         classes: &g.class_names,
         ids: order.iter().map(|&i| g.node_ids[i].as_str()).collect(),
         labels: order.iter().map(|&i| g.labels[i].map_or(-1, i64::from)).collect(),
         predicted: order.iter().map(|&i| g.predicted[i]).collect(),
         part: order.iter().map(|&i| g.part[i]).collect(),
-        k: order.iter().filter_map(|&i| g.degrees.get(i)).map(|&k| three_digits(k)).collect(),
+        k: sizes(&g.degrees),
+        start: sizes(&g.start_degrees),
         pointers,
         neighbours,
         weights,
+        scores,
         fates,
         injected,
         totals,
@@ -187,17 +222,18 @@ fn chosen(g: &GraphRecord, limit: usize) -> Vec<usize> {
     order
 }
 
-fn three_digits(value: f32) -> f32 {
+/// A number for the page; as an `f32` it would be written with the digits of its nearest `f64`.
+fn brief(value: f32) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or_default()
+}
+
+/// A number without the digits that nobody reads.
+pub fn three_digits(value: f32) -> f32 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// Histogram of both graphs' degrees.
-pub fn histogram(g: &GraphRecord) -> DegreeHistogram {
-    degree_histogram(&g.input_degrees(), &g.learned_degrees(), BINS)
-}
-
-/// The page's section on one graph, without its charts; `known` is what it says of marked edges.
-pub fn panel(g: &GraphRecord, at: usize, name: &str, limit: usize, known: &str) -> String {
+/// The page's section on one graph, without its charts; `parts` is what follows the tiles.
+pub fn panel(g: &GraphRecord, at: usize, name: &str, limit: usize, parts: &str) -> String {
     let mut fates = [0; 3];
     for i in 0..g.node_ids.len() {
         for (sum, n) in fates.iter_mut().zip(tally(&links(g, i))) {
@@ -205,34 +241,17 @@ pub fn panel(g: &GraphRecord, at: usize, name: &str, limit: usize, known: &str) 
         }
     }
     let [kept, new, dropped] = fates;
-    let average = |d: Vec<f32>| {
-        mean(&d.into_iter().filter(|d| d.is_finite()).map(f64::from).collect::<Vec<_>>())
-            .unwrap_or(0.0)
-    };
-    let (before, after) = (g.input_homophily(), g.learned_homophily());
     let mut out = format!(
         r#"<section class="graph" data-graph="{at}" aria-labelledby="graph-{at}"><h3 id="graph-{at}" class="of-run">{}</h3>
-<dl class="tiles"><div><dt>Links kept</dt><dd class="num">{}</dd><dd class="small">of {} in the input</dd></div><div><dt>Links added</dt><dd class="num">{}</dd><dd class="small">not in the input</dd></div><div><dt>Links dropped</dt><dd class="num">{}</dd><dd class="small">{} % of the input</dd></div><div><dt>Mean degree</dt><dd class="num">{:.2}</dd><dd class="small">{:.2} in the input</dd></div></dl>
-<div class="pair"><figure class="panel needs-script"><h4>How many neighbours</h4><p class="legend"><span><i class="box input"></i>input graph</span><span><i class="box learned"></i>{}</span></p><div class="chart" data-chart="degrees" data-graph="{at}"></div><p class="readout" data-readout="degrees-{at}">&nbsp;</p></figure>
-"#,
+<dl class="tiles"><div><dt>Links kept</dt><dd class="num">{}</dd><dd class="small">of {} in the given graph</dd></div><div><dt>Links added</dt><dd class="num">{}</dd><dd class="small">not in the given graph</dd></div><div><dt>Links dropped</dt><dd class="num">{}</dd><dd class="small">{} % of the given graph</dd></div></dl>
+{parts}"#,
         escape(name),
         number(kept),
         number(kept + dropped),
         number(new),
         number(dropped),
         percent(dropped as f64 / (kept + dropped).max(1) as f64),
-        average(g.learned_degrees()),
-        average(g.input_degrees()),
-        if g.degrees.is_empty() { "learned graph" } else { "learned k" },
     );
-    let _ = writeln!(
-        out,
-        r#"<figure class="panel"><h4>Links between nodes of one class</h4><p class="legend"><span><i class="dot before"></i>input {} %</span><span><i class="dot after"></i>learned {} %</span></p>{}</figure></div>"#,
-        maybe_percent(before),
-        maybe_percent(after),
-        homophily_table(g, before, after)
-    );
-    out.push_str(known);
     let nodes = g.node_ids.len();
     if nodes > limit {
         let _ = write!(
@@ -243,63 +262,6 @@ pub fn panel(g: &GraphRecord, at: usize, name: &str, limit: usize, known: &str) 
         );
     }
     out + "</section>\n"
-}
-
-fn homophily_table(g: &GraphRecord, before: Option<f64>, after: Option<f64>) -> String {
-    let by_class = class_homophily(g);
-    let shares = by_class.iter().flat_map(|c| [c.1, c.2]).chain([before, after]).flatten();
-    let low = (shares.fold(0.9, f64::min) * 10.0).floor() / 10.0;
-    let mut out = format!(
-        r#"<table class="plain homophily"><caption class="hidden">Share of link weight that joins nodes of one class, in percent</caption><thead><tr><th scope="col">Class of the node</th><th scope="col" class="r">Input</th><th scope="col" class="r">Learned</th><th scope="col" class="wide"><span class="ends" aria-hidden="true"><span>{:.0}&nbsp;%</span><span>100&nbsp;%</span></span></th></tr></thead><tbody>"#,
-        100.0 * low
-    );
-    let mut line = |class: &str, name: &str, before, after| {
-        let _ = write!(
-            out,
-            r#"<tr{class}><th scope="row">{name}</th><td class="r num">{}</td><td class="r num">{}</td><td class="wide">{}</td></tr>"#,
-            maybe_percent(before),
-            maybe_percent(after),
-            dumbbell(low, before, after)
-        );
-    };
-    line(r#" class="all""#, "All classes", before, after);
-    for (class, before, after) in &by_class {
-        let name = escape(&g.class_names[*class]).replace('_', "_<wbr>");
-        line("", &name, *before, *after);
-    }
-    out.push_str("</tbody></table>");
-    if by_class.len() < g.class_names.len() {
-        let _ = write!(out, r#"<p class="note">The {} largest classes.</p>"#, by_class.len());
-    }
-    out
-}
-
-/// Class, homophily of its nodes' links before and after, for the largest classes in their order.
-fn class_homophily(g: &GraphRecord) -> Vec<(usize, Option<f64>, Option<f64>)> {
-    const SHOWN: usize = 10;
-    let n = g.class_names.len();
-    let mut sums = vec![[0.0; 4]; n];
-    let mut sizes = vec![0_usize; n];
-    let weights = Some(g.learned_weights.as_slice());
-    for i in 0..g.node_ids.len() {
-        let Some(c) = g.labels[i].map(|c| c as usize) else { continue };
-        let before = g.input_weights();
-        let input = row_homophily(&g.input_pointers, &g.input_indices, before, &g.labels, i);
-        let learned = row_homophily(&g.learned_pointers, &g.learned_indices, weights, &g.labels, i);
-        for (sum, v) in sums[c].iter_mut().zip([input.0, input.1, learned.0, learned.1]) {
-            *sum += v;
-        }
-        sizes[c] += 1;
-    }
-    let mut order: Vec<usize> = (0..n).filter(|&c| sizes[c] > 0).collect();
-    order.sort_by_key(|&c| std::cmp::Reverse(sizes[c]));
-    order.truncate(SHOWN);
-    order.sort_unstable();
-    let share = |a: f64, b: f64| (b > 0.0).then(|| a / b);
-    order
-        .into_iter()
-        .map(|c| (c, share(sums[c][0], sums[c][1]), share(sums[c][2], sums[c][3])))
-        .collect()
 }
 
 #[cfg(test)]
@@ -329,7 +291,10 @@ mod tests {
     fn fates_of_links() {
         let found = links(&small(), 0);
         let expected = [(1, 0.75, Fate::Kept), (2, 0.25, Fate::New), (3, 0.0, Fate::Dropped)];
-        assert_eq!(found, expected.map(|(to, weight, fate)| Link { to, weight, fate }));
+        assert_eq!(
+            found,
+            expected.map(|(to, weight, fate)| Link { to, weight, score: None, fate })
+        );
         assert_eq!(tally(&found), [1, 1, 1]);
         assert_eq!(tally(&links(&small(), 1)), [0, 0, 1]);
     }
@@ -347,21 +312,11 @@ mod tests {
             ..GraphRecord::default()
         };
         assert_eq!(tally(&links(&weighted, 0)), [1, 0, 0], "nothing was dropped");
-        assert_eq!(weighted.input_homophily(), Some(1.0));
-        assert_eq!(weighted.input_homophily(), weighted.learned_homophily());
-    }
-
-    #[test]
-    fn homophily_of_classes() {
-        // x: node 0 -> 3 (y), 1 (x); node 1 -> 0 (x). Learned: 0.75 of 1.0 plus the negligible.
-        let found = class_homophily(&small());
-        assert_eq!(found[0], (0, Some(2.0 / 3.0), Some(0.75)));
-        assert_eq!(found[1], (1, Some(0.0), None));
     }
 
     #[test]
     fn trimming_keeps_room_for_dropped_links() {
-        let link = |to, fate| Link { to, weight: to as f32, fate };
+        let link = |to, fate| Link { to, weight: to as f32, score: None, fate };
         let mut all: Vec<Link> = (0..90).map(|j| link(j, Fate::Kept)).collect();
         all.extend((90..130).map(|j| link(j, Fate::New)));
         all.extend((130..160).map(|j| link(j, Fate::Dropped)));
@@ -406,5 +361,6 @@ mod tests {
         assert_eq!(three_digits(0.123_456), 0.123);
         assert_eq!(three_digits(12_345.0), 12_300.0);
         assert_eq!(three_digits(0.0), 0.0);
+        assert_eq!(serde_json::json!(brief(0.123_456)).to_string(), "0.123");
     }
 }

@@ -1,5 +1,7 @@
 //! Node classification: which class does each node of a graph belong to?
 
+mod agreement;
+mod classes;
 mod confidence;
 mod config;
 mod data;
@@ -11,21 +13,27 @@ mod labels;
 mod links;
 mod loss;
 mod model;
+mod scaling;
 mod schema;
+mod scores;
 mod section;
+mod sizes;
 
-pub use config::{DrawConfig, FeatureConfig, GraphLossConfig, NodeConfig, TeacherConfig};
+pub use config::{
+    DrawConfig, FeatureConfig, GraphLossConfig, Missing, NodeConfig, Scale, TeacherConfig,
+};
 pub use data::{NodeData, SplitGraph};
 pub use distil::DistilledMlp;
 pub use findings::{EdgeFindings, PlantFindings};
 pub use labels::{HeldLabels, NodeMetrics, Scorer, TrainingLabels};
 pub use model::{Classified, NodeModel, Teacher};
+pub use scaling::Scaling;
 pub use schema::Schema;
 
 use crate::{
     Error, Result, export,
     graph::GraphRecord,
-    task::{Named, Part, Predictions, Purpose, Source, Task},
+    task::{Named, Part, Predictions, Purpose, Reference, Source, Task, WrongEdges},
 };
 use adjoin::{
     CandidateRule, Metric,
@@ -60,6 +68,13 @@ impl Task for Node {
     type Model = NodeModel;
     type Metrics = NodeMetrics;
     type Exhibit = Option<GraphRecord>;
+
+    /// Cora's own edges are good; beside it are half as many wrong ones, which a learned graph has to find.
+    fn first_sources() -> Vec<Source> {
+        let clean = Source::named(Self::DATASET);
+        let wrong_edges = Some(WrongEdges { fraction: 0.5, seed: 0 });
+        vec![clean.clone(), Source { wrong_edges, ..clean }]
+    }
 
     fn backbones() -> Vec<Named> {
         let named = |entry: &adjoin::conv::BackboneEntry| Named::new(entry.name, entry.about);
@@ -99,12 +114,22 @@ impl Task for Node {
         config
     }
 
-    fn fit(_config: &NodeConfig, data: &SplitGraph) -> Result<Schema> {
-        Ok(Schema::of(&data.dataset))
+    fn fit(config: &NodeConfig, data: &SplitGraph) -> Result<Schema> {
+        let scaling = Scaling::fit(&config.features, &data.dataset, &data.split.train)?;
+        Ok(Schema::of(&data.dataset, scaling))
     }
 
-    fn context(config: &NodeConfig, data: &SplitGraph, device: &Device) -> Result<NodeData> {
-        NodeData::new(&data.dataset, config.features.row_normalise, device)
+    fn preparation(schema: &Schema) -> Option<String> {
+        Some(schema.scaling.about())
+    }
+
+    fn context(
+        _config: &NodeConfig,
+        data: &SplitGraph,
+        schema: &Schema,
+        device: &Device,
+    ) -> Result<NodeData> {
+        NodeData::new(&data.dataset, &schema.scaling, device)
     }
 
     fn training(
@@ -152,14 +177,27 @@ impl Task for Node {
         plain.then(|| config.without_learner_settings())
     }
 
+    /// The most frequent class of the training nodes, for every node.
+    fn references(_: &NodeConfig, data: &SplitGraph, _: u64) -> Vec<Reference<Self>> {
+        let accuracy = data.majority();
+        let test = NodeMetrics { accuracy, loss: f64::NAN, edges: None };
+        vec![Reference { name: "majority class".into(), test }]
+    }
+
     fn exhibit(
-        _config: &NodeConfig,
+        config: &NodeConfig,
         data: &SplitGraph,
         context: &NodeData,
         model: &NodeModel,
-        _seed: u64,
+        seed: u64,
     ) -> Result<Option<GraphRecord>> {
-        Ok(Some(exhibit::graph(data, &model.classify(context)?)?))
+        let classified = model.classify(context)?;
+        // Sizes before the first step, of learners that have sizes.
+        let start = match classified.graph.degrees {
+            Some(_) => model.at_start(config, context, seed)?.classify(context)?.graph.degrees,
+            None => None,
+        };
+        Ok(Some(exhibit::graph(data, &classified, start.as_ref())?))
     }
 
     fn predictions(

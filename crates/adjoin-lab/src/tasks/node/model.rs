@@ -98,12 +98,25 @@ impl NodeModel {
                 Some(Teacher::Distilled(mlp))
             }
         };
-        let shape = Shape { features, classes, widths: backbone.widths(), training: 0 };
+        let widths = backbone.widths();
+        let shape = Shape { features, classes, widths, ..Shape::default() };
         let empty = Prepared::default();
         let learner = config.learner.init(&data.input(&empty), &shape, key.child(1), device)?;
         let confidence = config.teacher.confidence;
         let joined = true;
         Ok(Self { learner, backbone, teacher, confidence, joined, prepared: None, resting: None })
+    }
+
+    /// The model before its first step of training: fresh weights of its seed, and what was learned from labels
+    /// or from a teacher before.
+    ///
+    /// # Errors
+    /// If configuration and data are not those it was made with.
+    pub fn at_start(&self, config: &NodeConfig, data: &NodeData, seed: u64) -> Result<Self> {
+        let mut fresh = Self::new(config, data, seed, &Device::flex())?;
+        fresh.learner = fresh.learner.start_of(&self.learner);
+        fresh.teacher = self.teacher.clone();
+        fresh.bind(data)
     }
 
     /// Graphs and logits of several draws; on the given graph itself until the learner has joined.

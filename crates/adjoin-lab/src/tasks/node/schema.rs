@@ -1,12 +1,13 @@
 //! What a model expects of data: which classes, and which features in which order.
 
+use super::scaling::Scaling;
 use crate::{Error, Result};
 use adjoin_data::{Features, NodeDataset, UNKNOWN_LABEL, WORD};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 /// Classes and features of the data that a model was trained on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schema {
     /// Names of the classes, in the order of the model's outputs.
     pub classes: Vec<String>,
@@ -14,21 +15,24 @@ pub struct Schema {
     pub columns: usize,
     /// Names of the features, in the order of the model's inputs; empty when the data had none.
     pub names: Vec<String>,
+    /// What is done to the features, with numbers of the training nodes.
+    pub scaling: Scaling,
 }
 
 impl Schema {
-    /// That of a dataset.
-    pub fn of(dataset: &NodeDataset) -> Self {
+    /// That of a dataset whose features are scaled.
+    pub fn of(dataset: &NodeDataset, scaling: Scaling) -> Self {
         Self {
             classes: dataset.class_names.clone(),
             columns: dataset.features.columns(),
             names: dataset.feature_names.clone(),
+            scaling,
         }
     }
 
     /// Other data, with classes and features matched by name. Classes that are only numbered, and
-    /// features without names, are matched by their place. Words that the model has not seen say nothing
-    /// to it and are left out.
+    /// features without names, are matched by their place. Words and categories that the model has not seen say
+    /// nothing to it and are left out.
     ///
     /// # Errors
     /// If the data has a class or a column of numbers that the model does not know, or lacks one of its
@@ -78,18 +82,33 @@ impl Schema {
     /// The place of every column of other data among those of the model; none for unknown words.
     fn match_columns(&self, found: &[String]) -> std::result::Result<Vec<Option<u32>>, String> {
         let known: HashMap<&str, u32> = self.names.iter().map(String::as_str).zip(0..).collect();
-        let there: HashSet<&String> = found.iter().collect();
-        let missing = |name: &&String| !name.starts_with(WORD) && !there.contains(name);
+        let there: HashSet<&str> = found.iter().map(String::as_str).collect();
+        // Data need not have all words, nor all categories of a column.
+        let columns = |names: &'_ [String]| -> HashSet<String> {
+            names.iter().filter_map(|name| category_of(name).map(String::from)).collect()
+        };
+        let (known_columns, there_columns) = (columns(&self.names), columns(found));
+        let part = |name: &str, columns: &HashSet<String>| {
+            name.starts_with(WORD) || category_of(name).is_some_and(|of| columns.contains(of))
+        };
+        let missing =
+            |name: &&String| !there.contains(name.as_str()) && !part(name, &there_columns);
         if let Some(name) = self.names.iter().find(missing) {
+            let name = category_of(name).unwrap_or(name);
             return Err(format!("lacks the column `{name}` that the run was trained with"));
         }
         let place = |name: &String| match known.get(name.as_str()) {
             Some(&at) => Ok(Some(at)),
-            None if name.starts_with(WORD) => Ok(None),
+            None if part(name, &known_columns) => Ok(None),
             None => Err(format!("has the column `{name}`; the run was trained without it")),
         };
         found.iter().map(place).collect()
     }
+}
+
+/// The column that a category is one of.
+fn category_of(name: &str) -> Option<&str> {
+    name.split_once('=').map(|(column, _)| column)
 }
 
 /// Features with every column in another place, or left out; none if there are too many.

@@ -1,9 +1,9 @@
 //! Settings of the classification of point clouds.
 
-use super::Augmentation;
+use super::{Augmentation, PointGraph};
 use crate::{
-    Result,
-    settings::{TrainConfig, share},
+    Error, Result,
+    settings::{HandOn, TrainConfig, share},
     task::Settings,
 };
 use adjoin::{learner::LearnerConfig, nets::PointNetworkConfig};
@@ -21,8 +21,12 @@ pub struct PointsConfig {
     pub augment: Augmentation,
     /// The network.
     pub network: PointNetworkConfig,
-    /// The learner of the graph of every layer; `none` for the published graph.
+    /// The graph of every layer where nothing is learned.
+    pub graph: PointGraph,
+    /// The learner of the graph of every layer; `none` for the graph above.
     pub learner: LearnerConfig,
+    /// Features that come with the graphs, beside those of the layer.
+    pub hand_on: HandOn,
     /// How it is trained.
     pub train: TrainConfig,
 }
@@ -34,7 +38,9 @@ impl Default for PointsConfig {
             smoothing: 0.2,
             augment: Augmentation::default(),
             network: PointNetworkConfig::default(),
+            graph: PointGraph::default(),
             learner: LearnerConfig::None,
+            hand_on: HandOn::default(),
             train: TrainConfig::default(),
         }
     }
@@ -42,7 +48,7 @@ impl Default for PointsConfig {
 
 impl Settings for PointsConfig {
     const BACKBONE_KEY: &'static str = "network";
-    const LEARNER_KEYS: &'static [&'static str] = &["learner"];
+    const LEARNER_KEYS: &'static [&'static str] = &["learner", "graph"];
 
     fn train(&self) -> &TrainConfig {
         &self.train
@@ -56,10 +62,10 @@ impl Settings for PointsConfig {
         self.network.kind.name().into()
     }
 
-    /// Without a learner the published graph has the name.
+    /// Without a learner the graph has the name.
     fn learner(&self) -> String {
         match &self.learner {
-            LearnerConfig::None => "knn".into(),
+            LearnerConfig::None => self.graph.name().into(),
             other => other.kind().into(),
         }
     }
@@ -69,11 +75,16 @@ impl Settings for PointsConfig {
     }
 
     fn keep_learner(&mut self, of: &Self) {
-        self.learner = of.learner.clone();
+        (self.graph, self.learner) = (of.graph, of.learner.clone());
     }
 
     fn check(&self) -> Result<()> {
         self.train.check()?;
+        self.graph.check()?;
+        if self.learner != LearnerConfig::None && matches!(self.graph, PointGraph::Radius(_)) {
+            let what = "is for learner = \"none\": a learner makes its own graph".into();
+            return Err(Error::Config { place: "graph.radius".into(), what });
+        }
         share("points", "smoothing", self.smoothing)
     }
 }

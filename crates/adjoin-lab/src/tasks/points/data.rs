@@ -66,9 +66,7 @@ impl Items for Clouds {
 
 /// Reads clouds.
 pub(super) fn load(source: &Source) -> Result<Arc<PointDataset>> {
-    if source.no_graph {
-        return Err(Error::not_for("--no-graph", "--task node"));
-    }
+    source.refuse_of_graphs()?;
     if source.split.is_some() {
         let what = "divides the nodes of a graph; point clouds come with their parts".into();
         return Err(Error::Config { place: "--split".into(), what });

@@ -7,8 +7,10 @@
 mod batch;
 mod config;
 mod data;
+mod density;
 mod evaluation;
 mod exhibit;
+mod graphs;
 mod inspect;
 mod loss;
 mod model;
@@ -18,8 +20,10 @@ mod timing;
 pub use batch::{Augmentation, CloudBatch};
 pub use config::PointsConfig;
 pub use data::Clouds;
+pub use density::follows_density;
 pub use evaluation::{CloudPrediction, PointEvaluation, PointMetrics};
 pub use exhibit::PointExhibit;
+pub use graphs::{PointGraph, RadiusConfig, RemovalConfig};
 pub use inspect::{CloudRecord, inspect};
 pub use loss::smoothed_cross_entropy;
 pub use model::{PointModel, PointOutput};
@@ -76,8 +80,13 @@ impl Task for Points {
             _ => PointNetworkConfig::dgcnn(),
         };
         // A learner of the library has the settings it has there; other names are graphs.
+        let graph = match learner {
+            "radius" => PointGraph::Radius(RadiusConfig::default()),
+            "outlier-removal" => PointGraph::OutlierRemoval(RemovalConfig::default()),
+            _ => PointGraph::Published,
+        };
         let learner = LearnerConfig::named(learner).unwrap_or(LearnerConfig::None);
-        Ok(PointsConfig { network, learner, ..PointsConfig::default() })
+        Ok(PointsConfig { network, graph, learner, ..PointsConfig::default() })
     }
 
     fn load(source: &Source) -> Result<Arc<PointDataset>> {
@@ -103,7 +112,12 @@ impl Task for Points {
         Ok(data.class_names.clone())
     }
 
-    fn context(config: &PointsConfig, data: &Arc<PointDataset>, _device: &Device) -> Result<usize> {
+    fn context(
+        config: &PointsConfig,
+        data: &Arc<PointDataset>,
+        _: &Self::Fitted,
+        _: &Device,
+    ) -> Result<usize> {
         // A part of a damaged cloud would be damaged less.
         Ok(if data.corruption.is_some() { 0 } else { config.points })
     }

@@ -1,22 +1,25 @@
 //! A learner for every layer, and the network that uses their graphs.
 
 use super::{
-    CloudBatch, Clouds, PointEvaluation, Points, PointsConfig,
+    CloudBatch, Clouds, PointEvaluation, PointGraph, Points, PointsConfig,
     batch::device,
     evaluation::{CloudPrediction, predictions},
+    graphs::thinness,
     loss::{reinforce, smoothed_cross_entropy},
 };
 use crate::{
     Result,
+    settings::{HandOn, Handed},
     task::{Evaluation, Model, Step, Training},
 };
 use adjoin::{
-    Adjacency, Batch, Candidates, EdgeScores, Features, GraphInput, GraphLearner, Key,
+    Adjacency, Batch, Candidates, Csr, EdgeScores, Features, GraphInput, GraphLearner, Key,
     LearnedGraph, Pass, Prepared,
+    graph::{DENSITY_WIDTHS, Extras, Spacing, density_extras},
     learner::{AnyLearner, Shape},
     loss::Baseline,
-    nets::PointNetwork,
-    nn::Progress,
+    nets::{LayerGraph, PointNetwork, PointNetworkConfig},
+    nn::{Encoder, Progress},
     ops,
 };
 use burn::{
@@ -26,6 +29,9 @@ use burn::{
 
 /// Candidate pairs of all clouds of a batch are listed up to this many.
 const MOST_PAIRS: usize = 100_000_000;
+
+/// Nearest neighbours by whose distance a learner sees density.
+const DENSITY: usize = 8;
 
 /// Edges of at most this weight are left out; four ranks beyond the learned degree weights are below it.
 const LEAST_WEIGHT: f32 = 1e-3;
@@ -41,8 +47,14 @@ pub struct PointModel {
     pub learners: Vec<AnyLearner>,
     /// Classifies.
     pub network: PointNetwork,
+    /// Make what is handed on with the graphs of a layer, where learners do not.
+    pub encoders: Vec<Encoder>,
     /// Whether the learners take part; otherwise all layers have the published graph.
     pub(super) joined: bool,
+    /// Whether what learners make their graphs of is handed on.
+    latent: bool,
+    #[module(skip)]
+    graph: PointGraph,
 }
 
 /// What a pass through a model gives.
@@ -64,28 +76,72 @@ impl PointModel {
         let widths = config.network.inputs();
         let learner = |(layer, &features): (usize, &usize)| {
             let empty = Features::from(Tensor::<2>::zeros([0, features], device));
-            let (batch, shape) =
-                (Batch::of_sizes(vec![]), Shape { features, classes, ..Shape::default() });
+            let (batch, shape) = (
+                Batch::of_sizes(vec![]),
+                Shape { features, classes, extras: DENSITY_WIDTHS, ..Shape::default() },
+            );
             let input = GraphInput::new(&empty, None, &batch);
             config.learner.init(&input, &shape, key.child(1).child(layer as u64), device)
         };
         let learners = widths.iter().enumerate().map(learner);
+        let handed = config.hand_on.of(&config.learner);
+        let encoder = |(layer, &features): (usize, &usize)| {
+            let encoder = HandOn::encoder().with_inputs(features);
+            encoder.init(key.child(3).child(layer as u64), device)
+        };
+        let encoders = match handed {
+            Handed::Encoded(_) => widths.iter().enumerate().map(encoder).collect(),
+            Handed::Nothing | Handed::Latent(_) => Ok(Vec::new()),
+        };
+        let handed_width = handed.width().unwrap_or(0);
+        let network = PointNetworkConfig { handed: handed_width, ..config.network.clone() };
         Ok(Self {
             learners: learners.collect::<adjoin::Result<_>>()?,
-            network: config.network.init(classes, key.child(2), device)?,
+            network: network.init(classes, key.child(2), device)?,
+            encoders: encoders?,
             joined: true,
+            latent: matches!(handed, Handed::Latent(_)),
+            graph: config.graph,
         })
     }
 
     /// Logits, and the graphs they came from.
     pub fn forward(&self, batch: &CloudBatch, pass: Pass) -> Result<PointOutput> {
+        let PointGraph::OutlierRemoval(removal) = &self.graph else {
+            return self.forward_all(batch, pass);
+        };
+        let (clean, kept) = removal.clean(batch)?;
+        let mut output = self.forward_all(&clean, pass)?;
+        // Of outliers no neighbours are left.
+        for degrees in &mut output.degrees {
+            let mut left = degrees.iter();
+            *degrees = kept
+                .iter()
+                .map(|&kept| if kept { left.next() } else { None })
+                .map(|k| k.copied().unwrap_or(0.0))
+                .collect();
+        }
+        Ok(output)
+    }
+
+    fn forward_all(&self, batch: &CloudBatch, pass: Pass) -> Result<PointOutput> {
         let (mut degrees, mut scores) = (Vec::new(), Vec::new());
+        let mut place = Vec::new();
         let CloudBatch { points, clouds } = batch;
         let logits = self.network.forward(points, clouds, pass.child(1), |layer, x| {
-            let graph = self.graph(layer, x, batch, pass.child(2).child(layer as u64))?;
+            let pass = pass.child(2).child(layer as u64);
+            let of_features = pass.child(1);
+            let graph = self.graph_of(layer, x, batch, &mut place, pass)?;
             degrees.push(degrees_of(&graph));
             scores.extend(graph.scores);
-            Ok::<_, crate::Error>(graph.adjacency)
+            let handed = match self.encoders.get(layer) {
+                Some(encoder) => {
+                    let features = Features::from(x.clone());
+                    Some(encoder.forward(&features, None, of_features)?)
+                }
+                None => graph.latent.filter(|_| self.latent),
+            };
+            Ok::<_, crate::Error>(LayerGraph { adjacency: graph.adjacency, handed })
         })?;
         Ok(PointOutput { logits, degrees, scores })
     }
@@ -105,35 +161,54 @@ impl PointModel {
         Ok(all)
     }
 
-    /// The graph of a layer; every point is its own neighbour.
-    fn graph(
+    /// The graph of a layer; every point is its own neighbour. `place` is how thin points lie where they are,
+    /// worked out at the first layer that wants it.
+    fn graph_of(
         &self,
         layer: usize,
         x: &Tensor<2>,
         batch: &CloudBatch,
+        place: &mut Vec<f64>,
         pass: Pass,
     ) -> Result<LearnedGraph> {
         let features = Features::from(x.clone());
         let input = GraphInput::new(&features, None, &batch.clouds);
         let learner = &self.learners[layer];
-        let mut graph = match learner.candidate_rule() {
+        let mut graph = match (learner.candidate_rule(), &self.graph) {
+            (_, PointGraph::Radius(radius)) if learner.hands_on() => {
+                LearnedGraph::plain(radius.graph(batch)?)
+            }
             _ if !self.joined || learner.hands_on() => {
                 self.network.neighbours(layer).learn(&input, pass)?
             }
-            Some(rule) => {
+            (Some(rule), _) => {
                 // Among the nearest in the space of the layer, as the network itself looks for them.
                 let detached = x.clone().detach();
                 let pairs = ops::candidates(rule, None, Some(&detached), &batch.clouds)?;
-                let pairs = Candidates::Pairs(pairs.to_pairs(MOST_PAIRS)?);
-                let prepared = Prepared { candidates: Some(pairs), ..Prepared::default() };
+                let pairs = pairs.to_pairs(MOST_PAIRS)?;
+                let extras = match learner.wants_extras() {
+                    true => Some(density(&detached, &pairs, batch, place)?),
+                    false => None,
+                };
+                let candidates = Some(Candidates::Pairs(pairs));
+                let prepared = Prepared { candidates, extras, ..Prepared::default() };
                 let graph = learner.learn(&input.with_prepared(&prepared), pass)?;
                 LearnedGraph { adjacency: chosen(&graph.adjacency)?, ..graph }
             }
-            None => learner.learn(&input, pass)?,
+            (None, _) => learner.learn(&input, pass)?,
         };
         graph.adjacency = graph.adjacency.with_self_loops()?;
         Ok(graph)
     }
+}
+
+/// What a learner sees of density: where points are, and in the space of the layer.
+fn density(x: &Tensor<2>, pairs: &Csr, batch: &CloudBatch, place: &mut Vec<f64>) -> Result<Extras> {
+    let spacing = Spacing::of(x, pairs, DENSITY, &batch.clouds)?;
+    if place.is_empty() {
+        *place = thinness(batch, DENSITY)?;
+    }
+    Ok(density_extras(&spacing, place, pairs, x)?)
 }
 
 impl Model<Points> for PointModel {
@@ -185,7 +260,7 @@ fn degrees_of(graph: &LearnedGraph) -> Vec<f64> {
         (Some(k), Some(scores)) => {
             let most = |row: usize| scores.pairs.degree(row) as f64;
             let k = k.to_data().convert::<f64>();
-            k.iter::<f64>().enumerate().map(|(row, k)| k.min(most(row)) + 1.0).collect()
+            k.iter::<f64>().enumerate().map(|(row, k)| k.clamp(0.0, most(row)) + 1.0).collect()
         }
         _ => {
             let topology = graph.adjacency.topology();

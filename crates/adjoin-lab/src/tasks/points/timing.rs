@@ -3,7 +3,7 @@
 use super::{Points, PointsConfig};
 use crate::{
     Result, clock,
-    train::{median_milliseconds, side_by_side, step_milliseconds},
+    train::{median_milliseconds, side_by_side, step_time},
 };
 use adjoin::{Batch, Key, Metric, kernels::knn::nearest};
 use adjoin_data::{
@@ -37,7 +37,7 @@ pub fn step(
     let mut config = config.clone();
     config.train.batch = clouds;
     let median = side_by_side(&[0], threads, |_: &u64| {
-        step_milliseconds::<Points>(&config, &dataset, budget)
+        step_time::<Points>(&config, &dataset, budget).map(|time| time.milliseconds)
     })?;
     Ok((median[0], clock::peak_memory()))
 }

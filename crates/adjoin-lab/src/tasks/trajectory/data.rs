@@ -297,9 +297,7 @@ pub(super) fn check_steps(
 }
 
 fn refuse(source: &Source) -> Result<()> {
-    if source.no_graph {
-        return Err(Error::not_for("--no-graph", "--task node"));
-    }
+    source.refuse_of_graphs()?;
     match source.subset {
         Some(_) => Err(Error::not_for("--subset", "--task points")),
         None => Ok(()),

@@ -7,8 +7,8 @@ use adjoin_data::trajectory::Scene;
 pub const GENERATOR_FEATURES: usize = 6;
 
 /// Metres to about 1: people walk half a metre a step and are a few metres apart.
-const PER_METRE: f64 = 0.2;
-const PER_STEP: f64 = 2.0;
+pub(super) const PER_METRE: f64 = 0.2;
+pub(super) const PER_STEP: f64 = 2.0;
 
 /// Features in frame order, `[nodes, GENERATOR_FEATURES]`, of observed frames only.
 ///

@@ -17,6 +17,7 @@ mod kernel;
 mod learners;
 mod metrics;
 mod model;
+mod motion;
 mod predict;
 mod scene_norm;
 mod scenes;
@@ -111,7 +112,12 @@ impl Task for Trajectory {
         TrajectoryFitted::to(config, data)
     }
 
-    fn context(_: &TrajectoryConfig, _: &Arc<TrajectoryDataset>, _: &Device) -> Result<()> {
+    fn context(
+        _: &TrajectoryConfig,
+        _: &Arc<TrajectoryDataset>,
+        _: &Self::Fitted,
+        _: &Device,
+    ) -> Result<()> {
         Ok(())
     }
 

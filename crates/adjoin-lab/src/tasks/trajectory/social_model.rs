@@ -3,21 +3,22 @@
 use super::{
     Forecast, Forecaster, GENERATOR_FEATURES, InputGraph, Likelihood, Sampling, SceneBatch,
     SocialStgcnn, SocialStgcnnConfig, TrajectoryConfig, gaussian, kernel_graph,
-    learners::{learner, needs_one_graph},
+    learners::{learner, needs_one_graph, prepared},
+    motion::Unrest,
     negative_log_likelihood, position_negative_log_likelihood,
 };
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    settings::{HandOn, Handed},
+};
 use adjoin::{
-    Adjacency, CandidateRule, Candidates, Csr, EdgeScores, GraphInput, GraphLearner, Key,
-    LearnedGraph, Pass, Prepared, learner::AnyLearner, loss::reinforce,
+    Adjacency, Csr, EdgeScores, GraphInput, GraphLearner, Key, LearnedGraph, Pass,
+    learner::AnyLearner, loss::reinforce, nn::Encoder,
 };
 use burn::{
     module::Module,
     tensor::{Device, Tensor, TensorData},
 };
-
-/// Candidate pairs of all frames of a batch are listed up to this many.
-const MOST_PAIRS: usize = 50_000_000;
 
 /// More layers than anybody needs, and fewer than fill the memory.
 const MOST_EXTRAPOLATORS: usize = 1000;
@@ -31,6 +32,8 @@ const MOST_EXTRAPOLATORS: usize = 1000;
 pub struct SocialModel {
     /// Makes the graph.
     pub learner: AnyLearner,
+    /// Makes the features that come with the graph, where the learner does not.
+    pub encoder: Option<Encoder>,
     /// Predicts.
     pub network: SocialStgcnn,
     #[module(skip)]
@@ -66,9 +69,19 @@ impl SocialModel {
         let key = Key::new(seed).child(0x7247);
         let learner = learner(&config.learner, GENERATOR_FEATURES, key.child(1), device)?;
         needs_one_graph(&learner, 0)?;
+        let handed = network.hand_on.of(&config.learner);
+        let encoder = match handed {
+            Handed::Encoded(_) => {
+                let encoder = HandOn::encoder().with_inputs(GENERATOR_FEATURES);
+                Some(encoder.init(key.child(3), device)?)
+            }
+            Handed::Nothing | Handed::Latent(_) => None,
+        };
+        let handed = handed.width();
         Ok(Self {
             learner,
-            network: network.init([observed, predicted], key.child(2), device)?,
+            encoder,
+            network: network.init([observed, predicted], handed, key.child(2), device)?,
             graph: config.graph,
             likelihood: network.likelihood,
             sampling: network.sampling,
@@ -88,14 +101,7 @@ impl SocialModel {
             }
         };
         let input = GraphInput::new(&batch.features, graph.as_ref(), &batch.frames);
-        let complete = self.learner.candidate_rule().is_some_and(CandidateRule::is_complete);
-        if !complete {
-            return Ok(self.learner.learn(&input, pass)?);
-        }
-        // Frames are small: listing their pairs is faster than streaming over them.
-        let pairs = Candidates::Complete(batch.frames.clone()).to_pairs(MOST_PAIRS)?;
-        let prepared =
-            Prepared { candidates: Some(Candidates::Pairs(pairs)), ..Prepared::default() };
+        let prepared = prepared(&self.learner, &input, &unrest(batch))?;
         Ok(self.learner.learn(&input.with_prepared(&prepared), pass)?)
     }
 
@@ -106,14 +112,23 @@ impl SocialModel {
 
     /// The same with the scores of the edges, if the learner has any.
     fn predict(&self, batch: &SceneBatch, pass: Pass) -> Result<(Tensor<2>, Option<EdgeScores>)> {
-        let (spread, scores) = match &batch.constants {
-            Some(spread) => (spread.clone(), None),
+        let (spread, told, scores) = match &batch.constants {
+            Some(spread) => (spread.clone(), None, None),
             None => {
+                let of_features = pass.child(3);
                 let graph = self.learn(batch, pass.child(1))?;
-                (self.network.spread(batch, &graph.adjacency)?, graph.scores)
+                let latent = match &self.encoder {
+                    Some(encoder) => Some(encoder.forward(&batch.features, None, of_features)?),
+                    None => graph.latent,
+                };
+                let told = match &latent {
+                    Some(latent) => self.network.told(batch, &graph.adjacency, latent)?,
+                    None => None,
+                };
+                (self.network.spread(batch, &graph.adjacency)?, told, graph.scores)
             }
         };
-        let parameters = self.network.predict(batch, spread, pass.child(2))?;
+        let parameters = self.network.predict(batch, spread, told, pass.child(2))?;
         let parameters = match self.relative {
             true => parameters + carried_on(batch),
             false => parameters,
@@ -175,7 +190,7 @@ impl SocialModel {
     /// is learned: without a learner the graph is a constant, and so is what it makes of the steps. Training
     /// asks once for every scene, and hands it back with every batch, as [`SceneBatch::constants`].
     pub fn constants(&self, batch: &SceneBatch) -> Result<Option<Tensor<2>>> {
-        if !self.learner.hands_on() {
+        if !self.learner.hands_on() || self.encoder.is_some() {
             return Ok(None);
         }
         let graph = self.learn(batch, Pass::evaluate())?;
@@ -194,20 +209,48 @@ fn carried_on(batch: &SceneBatch) -> Tensor<2> {
     last.clone().matmul(Tensor::from_data(places, (&last.device(), last.dtype())))
 }
 
+/// How restless every agent was up to every observed frame, in metres, in frame order.
+fn unrest(batch: &SceneBatch) -> Vec<f64> {
+    let steps: Vec<f32> = batch.steps.to_data().convert::<f32>().iter::<f32>().collect();
+    let step = |node: usize| [steps[3 * node], steps[3 * node + 1]];
+    let mut means = Vec::with_capacity(batch.nodes());
+    let mut first = 0;
+    for agents in batch.scenes.ranges().map(|range| range.len()) {
+        let mut unrest = vec![Unrest::default(); agents];
+        for at in 0..agents * batch.observed {
+            // No step ends at the first frame, so that the second has none to be compared with.
+            if at >= 2 * agents {
+                unrest[at % agents].add(step(first + at), step(first + at - agents));
+            }
+            means.push(unrest[at % agents].mean());
+        }
+        first += agents * batch.observed;
+    }
+    means
+}
+
 /// What hard graphs are rewarded with: by how much an agent was better predicted than the average agent
-/// of the batch, in units of the standard deviation. All observed frames of an agent share it.
+/// of the batch, in units of the standard deviation. All observed frames of an agent share it. Those who are not to be
+/// predicted get nothing.
 fn advantages(batch: &SceneBatch, losses: &Tensor<2>) -> Vec<f64> {
-    let per_agent = losses.to_data().convert::<f64>();
-    let per_agent: Vec<f64> = per_agent.iter::<f64>().collect();
-    let count = per_agent.len().max(1) as f64;
-    let mean = per_agent.iter().sum::<f64>() / count;
-    let variance = per_agent.iter().map(|loss| (loss - mean).powi(2)).sum::<f64>() / count;
+    let numbers = |tensor: &Tensor<2>| -> Vec<f64> {
+        tensor.to_data().convert::<f64>().iter::<f64>().collect()
+    };
+    let counted: Vec<bool> = numbers(&batch.shares).iter().map(|share| *share > 0.0).collect();
+    let per_agent = numbers(losses);
+    let of_counted = || per_agent.iter().zip(&counted).filter(|(_, counts)| **counts);
+    let count = of_counted().count().max(1) as f64;
+    let mean = of_counted().map(|(loss, _)| loss).sum::<f64>() / count;
+    let variance = of_counted().map(|(loss, _)| (loss - mean).powi(2)).sum::<f64>() / count;
     let deviation = variance.sqrt().max(1e-12);
+    let advantage = |agent: usize| match counted[agent] {
+        true => (mean - per_agent[agent]) / deviation,
+        false => 0.0,
+    };
     let mut advantages = Vec::with_capacity(batch.nodes());
     for range in batch.scenes.ranges() {
         for _ in 0..batch.observed {
-            let of_frame = per_agent[range.clone()].iter();
-            advantages.extend(of_frame.map(|loss| (mean - loss) / deviation));
+            advantages.extend(range.clone().map(advantage));
         }
     }
     advantages

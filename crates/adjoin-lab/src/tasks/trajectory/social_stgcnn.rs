@@ -9,6 +9,7 @@
 //!   sees the two that happen to be beside it in the list.
 
 use super::{NormOver, SceneBatch, SceneNorm, SceneNormConfig, gaussian::PARAMETERS};
+use crate::settings::HandOn;
 use adjoin::{
     Adjacency, Key, Linear, LinearConfig, Pass, Result, Start,
     nets::{Propagation, propagate},
@@ -47,6 +48,8 @@ pub struct SocialStgcnnConfig {
     /// Whether predicted steps are relative to the last observed one: a network that says nothing then
     /// predicts constant velocity. The published one starts from standing still.
     pub relative: bool,
+    /// Features that come with the graph.
+    pub hand_on: HandOn,
 }
 
 /// How a path is drawn from distributions of its steps.
@@ -83,15 +86,18 @@ impl Default for SocialStgcnnConfig {
             likelihood: Likelihood::Steps,
             sampling: Sampling::Independent,
             relative: false,
+            hand_on: HandOn::default(),
         }
     }
 }
 
 impl SocialStgcnnConfig {
-    /// The network that predicts so many steps from so many, with weights drawn from `key`.
+    /// The network that predicts so many steps from so many, with weights drawn from `key`; `handed` is the width of
+    /// the features that come with the graph, if any do.
     pub fn init(
         &self,
         [observed, predicted]: [usize; 2],
+        handed: Option<usize>,
         key: Key,
         device: &Device,
     ) -> Result<SocialStgcnn> {
@@ -130,6 +136,12 @@ impl SocialStgcnnConfig {
         let layers = self.extrapolators;
         Ok(SocialStgcnn {
             spatial: point(1)?,
+            handed: handed
+                .map(|width| {
+                    let config = LinearConfig::new(width, CHANNELS);
+                    config.with_start(Start::Uniform(width)).init(key.child(5), device)
+                })
+                .transpose()?,
             spatial_norm: norm.init(device),
             spatial_slope: slope(),
             temporal: Param::from_tensor(start(&[CHANNELS * fan], fan, 2)),
@@ -160,6 +172,8 @@ impl SocialStgcnnConfig {
 pub struct SocialStgcnn {
     /// The map of steps that the graph spreads.
     pub spatial: Linear,
+    /// What the first layer gets of the features that come with the graph, if it gets any.
+    pub handed: Option<Linear>,
     /// Normalisation after the graph.
     pub spatial_norm: SceneNorm,
     /// Slope of the rectifier after it, `[1]`.
@@ -198,7 +212,20 @@ impl SocialStgcnn {
     /// a constant graph needs no backward pass. Gradients flow to all weights and to those of the
     /// graph.
     pub fn forward(&self, batch: &SceneBatch, graph: &Adjacency, pass: Pass) -> Result<Tensor<2>> {
-        self.predict(batch, self.spread(batch, graph)?, pass)
+        self.predict(batch, self.spread(batch, graph)?, None, pass)
+    }
+
+    /// What the graph makes of the features that come with it, `D^-1 (A + I) V x^` in agent order,
+    /// `[nodes, channels]`; nothing if the network takes none.
+    pub(super) fn told(
+        &self,
+        batch: &SceneBatch,
+        graph: &Adjacency,
+        latent: &Tensor<2>,
+    ) -> Result<Option<Tensor<2>>> {
+        let Some(handed) = &self.handed else { return Ok(None) };
+        let told = propagate(graph, &handed.forward_dense(latent.clone()), Propagation::Row)?;
+        batch.to_agents.aggregate(&told).map(Some)
     }
 
     /// What the graph makes of the steps, in agent order, `[nodes, 3]`.
@@ -207,14 +234,20 @@ impl SocialStgcnn {
         batch.to_agents.aggregate(&spread)
     }
 
-    /// The rest of [`forward`](Self::forward), from what the graph made of the steps.
+    /// The rest of [`forward`](Self::forward), from what the graph made of the steps and of the features that came
+    /// with it.
     pub(super) fn predict(
         &self,
         batch: &SceneBatch,
         spread: Tensor<2>,
+        told: Option<Tensor<2>>,
         pass: Pass,
     ) -> Result<Tensor<2>> {
         let x = spread.matmul(affine(&self.spatial));
+        let x = match told {
+            Some(told) => x + told,
+            None => x,
+        };
         let x = self.spatial_norm.forward(&x, batch, &pass)?;
         let x = self.over_time(prelu(x, self.spatial_slope.val()))?;
         let x = self.temporal_norm.forward(&x, batch, &pass)?;

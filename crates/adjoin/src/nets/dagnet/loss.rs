@@ -1,13 +1,13 @@
 //! What the network is trained on.
 
 use super::Unrolled;
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{Int, Tensor, TensorData};
 
 /// Logarithms of variances stay within plus and minus this, so that an agent that stands still does not
 /// drive a likelihood to infinity.
 const LARGEST_LOG_VARIANCE: f64 = 8.0;
 
-/// The terms of the loss, each `[1]`: sums over the steps, means over the agents.
+/// The terms of the loss, each `[1]`: sums over the steps, means over the agents that count.
 #[derive(Clone, Debug)]
 pub struct Losses {
     /// Negative log-likelihood of the steps.
@@ -19,32 +19,45 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Of distributions, given the steps that were made `[steps * agents, 2]` and the goals
-    /// `[steps * agents]`. Gradients flow to all distributions.
+    /// Of distributions, given the steps that were made `[steps * agents, 2]`, the goals `[steps * agents]` and
+    /// which agents count. Gradients flow to all distributions of those that do.
     pub fn new(
         unrolled: &Unrolled,
         steps: &Tensor<2>,
         goals: &Tensor<1, Int>,
-        agents: usize,
+        counted: &[bool],
         faithful: bool,
     ) -> Self {
-        let per_agent = 1.0 / agents.max(1) as f64;
+        let count = counted.iter().filter(|counts| **counts).count();
+        let per_agent = 1.0 / count.max(1) as f64;
+        let rows = steps.dims()[0];
+        let mask = (count < counted.len()).then(|| {
+            let ones = counted.iter().cycle().take(rows).map(|&counts| f64::from(u8::from(counts)));
+            let data = TensorData::new(ones.collect::<Vec<f64>>(), [rows, 1]);
+            Tensor::<2>::from_data(data, (&steps.device(), steps.dtype()))
+        });
+        // A sum over the rows of agents that count.
+        let total = |terms: Tensor<2>| match &mask {
+            Some(mask) => (terms * mask.clone()).sum(),
+            None => terms.sum(),
+        };
         let (mean, log_variance) = halves(&unrolled.step, faithful);
         let miss = (steps.clone() - mean).square() * log_variance.clone().neg().exp();
-        let constant = steps.dims().iter().product::<usize>() as f64 * std::f64::consts::TAU.ln();
-        let likelihood = ((miss + log_variance).sum() + constant) * (0.5 * per_agent);
+        let numbers = rows / counted.len().max(1) * count * steps.dims()[1];
+        let constant = numbers as f64 * std::f64::consts::TAU.ln();
+        let likelihood = (total(miss + log_variance) + constant) * (0.5 * per_agent);
 
         let (mean, log_variance) = halves(&unrolled.posterior, faithful);
         let (prior_mean, prior_log_variance) = halves(&unrolled.prior, faithful);
         let scale = prior_log_variance.clone().neg().exp();
         let ratio = prior_log_variance - log_variance.clone();
         let divergence = ratio.clone() + ratio.neg().exp() + (mean - prior_mean).square() * scale;
-        let divergence = (divergence - 1.0).sum() * (0.5 * per_agent);
+        let divergence = total(divergence - 1.0) * (0.5 * per_agent);
 
         let chosen = unrolled.goals.clone().gather(1, goals.clone().unsqueeze_dim(1));
         let goals = match faithful {
-            true => chosen.exp().sum().neg(),
-            false => chosen.sum() * -per_agent,
+            true => total(chosen.exp()).neg(),
+            false => total(chosen) * -per_agent,
         };
         Self { likelihood, divergence, goals }
     }

@@ -21,7 +21,7 @@ function view(data) {
   const links = (i) => {
     const out = [];
     for (let e = data.pointers[i]; e < data.pointers[i + 1]; e += 1) {
-      out.push({ to: data.neighbours[e], weight: data.weights[e], fate: Number(data.fates[e]), injected: data.injected[e] === "1" });
+      out.push({ to: data.neighbours[e], weight: data.weights[e], score: data.scores[e] ?? null, fate: Number(data.fates[e]), injected: data.injected[e] === "1" });
     }
     return out;
   };
@@ -97,7 +97,8 @@ function facts(data, node, links) {
   const same = (list) => list.filter((l) => data.labels[l.to] === label).length;
   const before = links.filter((l) => l.fate !== 1);
   const after = links.filter((l) => l.fate !== 2);
-  const k = data.k.length ? ` Its learned k is ${brief(data.k[node])}.` : "";
+  const start = data.start.length ? `, from ${brief(data.start[node])} before the first step` : "";
+  const k = data.k.length ? ` Its size k is ${brief(data.k[node])}${start}.` : "";
   const cut = links.length < kept + added + dropped;
   const shown = cut ? ` Only ${links.length} of ${kept + added + dropped} links are shown, the strongest first.` : "";
   const share = label < 0 ? "" : ` Of ${cut ? "the neighbours shown" : "its neighbours"}, ${same(before)} of ${before.length} had its class before, ${same(after)} of ${after.length} have it now.`;
@@ -157,7 +158,8 @@ const fateWords = (link) => `${link.injected ? "injected, " : ""}${FATES[link.fa
 
 function linkWords(data, link) {
   const weight = link.fate === 2 ? "" : `, weight ${weightText(link.weight)}`;
-  return `${data.ids[link.to]}: ${data.nameOf(link.to)}, ${fateWords(link)}${weight}`;
+  const score = link.score === null ? "" : `, score ${brief(link.score)}`;
+  return `${data.ids[link.to]}: ${data.nameOf(link.to)}, ${fateWords(link)}${weight}${score}`;
 }
 
 function neighbour(data, link, place, radius, visit) {
@@ -207,6 +209,7 @@ function rove(root, items) {
 const swatch = (c) => html("span", { class: c < 0 ? "swatch unknown" : "swatch", style: `background:${fillOf(c)};color:${inkOf(c)}`, "aria-hidden": "true" }, letter(c));
 
 function linkTable(data, links, visit) {
+  const scored = data.scores.length > 0;
   const row = (l) => {
     const name = data.ids[l.to];
     const who = l.to < data.rows
@@ -215,10 +218,11 @@ function linkTable(data, links, visit) {
     return html("tr", {},
       html("th", { scope: "row" }, html("span", { class: "who" }, swatch(data.labels[l.to]), html("span", {}, who, html("small", { style: "display:block" }, data.nameOf(l.to))))),
       html("td", { class: `fate ${FATES[l.fate]}${l.injected ? " injected" : ""}` }, fateWords(l)),
-      html("td", { class: "r num" }, l.fate === 2 ? "–" : weightText(l.weight)));
+      html("td", { class: "r num" }, l.fate === 2 ? "–" : weightText(l.weight),
+        scored ? html("small", { style: "display:block" }, `p ${brief(l.score)}`) : null));
   };
   byId("node-links").replaceChildren(
-    html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Neighbour"), html("th", { scope: "col" }, "Link"), html("th", { scope: "col", class: "r" }, "Weight"))),
+    html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "Neighbour"), html("th", { scope: "col" }, "Link"), html("th", { scope: "col", class: "r" }, scored ? "Weight, score p" : "Weight"))),
     html("tbody", {}, links.length ? links.map(row) : html("tr", {}, html("td", { colspan: "3" }, "This node has no links."))));
 }
 

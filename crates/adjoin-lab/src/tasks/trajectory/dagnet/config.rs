@@ -1,25 +1,12 @@
 //! Settings of DAG-Net, and of what surrounds it.
 
 use super::GoalConfig;
-use adjoin::{nets::dagnet::DagNetConfig, nn::EncoderConfig};
+use crate::settings::HandOn;
+use adjoin::nets::dagnet::DagNetConfig;
 use serde::{Deserialize, Serialize};
 
 /// Reach of the published graph, in metres.
 pub(super) const PUBLISHED_SIGMA: f64 = 1.2;
-
-/// Which features x^ of an agent are handed to the network with its graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HandOn {
-    /// None.
-    #[default]
-    Never,
-    /// Those that the generator makes its graph of, as its paper has it; other learners hand on none.
-    Generated,
-    /// The same with a generator; with any other learner those of an encoder of the same form, which does nothing
-    /// else: what a graph is worth shows when all of them come with features.
-    Always,
-}
 
 /// Settings of DAG-Net, and of what surrounds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,9 +42,4 @@ impl Default for DagConfig {
             hand_on: HandOn::Never,
         }
     }
-}
-
-/// Makes x^ of what is known of an agent.
-pub(super) fn encoder() -> EncoderConfig {
-    EncoderConfig { width: 16, dropout: 0.0, ..EncoderConfig::default() }
 }

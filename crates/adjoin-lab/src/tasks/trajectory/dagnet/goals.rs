@@ -192,7 +192,7 @@ mod tests {
 
     fn track(xs: &[f32]) -> Tracks {
         let places = xs.iter().map(|&x| [x, 0.0]).collect();
-        Tracks { scenes: Batch::single(1), places, centres: vec![[0.0; 2]] }
+        Tracks { scenes: Batch::single(1), places, centres: vec![[0.0; 2]], counted: vec![true] }
     }
 
     fn grid(rule: GoalRule) -> GoalGrid {

@@ -11,7 +11,8 @@ mod model;
 mod rollout;
 mod tracks;
 
-pub use config::{DagConfig, HandOn};
+pub use crate::settings::HandOn;
+pub use config::DagConfig;
 pub use goals::{GoalConfig, GoalFrame, GoalGrid, GoalRule};
 pub use model::{DagModel, Fitted};
 pub use tracks::Tracks;

@@ -3,12 +3,15 @@
 use super::{
     super::{
         Forecast, Forecaster, InputGraph, SceneBatch, TrajectoryConfig,
-        learners::{learner, needs_one_graph},
+        learners::{learner, needs_one_graph, prepared},
     },
     DagConfig, GoalGrid, HandOn, Tracks, config, graphs,
     tracks::{FEATURES, floats, matrix},
 };
-use crate::{Error, Result, settings::not_negative};
+use crate::{
+    Error, Result,
+    settings::{Handed, not_negative},
+};
 use adjoin::{
     Adjacency, Batch, Csr, Features, GraphInput, GraphLearner, Key, LearnedGraph, Pass,
     learner::AnyLearner,
@@ -88,17 +91,15 @@ impl DagModel {
         not_negative("network.dagnet", "jitter", network.jitter)?;
         let Fitted { grid, most_agents } = fitted;
         let key = Key::new(seed).child(0xda6);
-        let hand_on = if faithful { HandOn::Never } else { hand_on };
-        let (encoder, encoded) = match (hand_on, config.learner.latent_width()) {
-            (HandOn::Generated | HandOn::Always, Some(width)) => (None, Some(width)),
-            (HandOn::Always, None) => {
-                let encoder = config::encoder();
-                let width = encoder.width;
-                let encoder = encoder.with_inputs(FEATURES).init(key.child(3), device)?;
-                (Some(encoder), Some(width))
+        let handed = if faithful { Handed::Nothing } else { hand_on.of(&config.learner) };
+        let encoder = match handed {
+            Handed::Encoded(_) => {
+                let encoder = HandOn::encoder().with_inputs(FEATURES);
+                Some(encoder.init(key.child(3), device)?)
             }
-            (HandOn::Never | HandOn::Generated, _) => (None, None),
+            Handed::Nothing | Handed::Latent(_) => None,
         };
+        let encoded = handed.width();
         let learner = learner(&config.learner, FEATURES, key.child(1), device)?;
         needs_one_graph(&learner, 1)?;
         let cells = grid.cells();
@@ -118,11 +119,12 @@ impl DagModel {
     }
 
     /// The graphs on some nodes and the features that come with them, given what a learner sees of the nodes
-    /// `[nodes, features]` and their places.
+    /// `[nodes, features]`, how restless they were, and their places.
     pub(super) fn learn(
         &self,
         frames: &Batch,
         features: Vec<f32>,
+        unrest: &[f64],
         places: &[[f32; 2]],
         pass: Pass,
     ) -> Result<LearnedGraph> {
@@ -140,7 +142,8 @@ impl DagModel {
         let features = Features::from(matrix(features, FEATURES, (&device, dtype)));
         let input = GraphInput::new(&features, graph.as_ref(), frames);
         let of_features = pass.child(1);
-        let mut learned = self.learner.learn(&input, pass)?;
+        let prepared = prepared(&self.learner, &input, unrest)?;
+        let mut learned = self.learner.learn(&input.with_prepared(&prepared), pass)?;
         if let Some(encoder) = &self.encoder {
             learned.latent = Some(encoder.forward(&features, None, of_features)?);
         }
@@ -175,7 +178,9 @@ impl DagModel {
             false => made.clone(),
         };
         let features = tracks.features(&seen_steps);
-        let learned = self.learn(&tracks.frames(), features, &tracks.places, pass.child(1))?;
+        let unrest = tracks.unrest(&seen_steps);
+        let (frames, places) = (tracks.frames(), &tracks.places);
+        let learned = self.learn(&frames, features, &unrest, places, pass.child(1))?;
         let steps = moments - 1;
         // Of every step the moment before it, or, faithfully, the one after.
         let seen = if config.faithful { agents..moments * agents } else { 0..steps * agents };
@@ -248,16 +253,15 @@ impl DagModel {
     pub fn losses(&self, tracks: &Tracks, pass: Pass) -> Result<(Losses, Option<Tensor<1>>)> {
         let (moments, learned) = self.moments(tracks, pass)?;
         let unrolled = self.network.unroll(&moments)?;
-        let (agents, config) = (tracks.agents(), self.network.config());
+        let faithful = self.network.config().faithful;
         let losses =
-            Losses::new(&unrolled, &moments.steps, &moments.goals, agents, config.faithful);
+            Losses::new(&unrolled, &moments.steps, &moments.goals, &tracks.counted, faithful);
         let rewarded = self.reinforce > 0.0 && self.learner.is_rewarded();
         let reinforced = match learned.scores.filter(|_| rewarded) {
             None => None,
             Some(scores) => {
                 // The graph of a moment is rewarded by the step that comes after it.
-                let rewarded: Vec<u32> = (0..moments.steps.dims()[0] as u32).collect();
-                let advantages = advantages(&unrolled, &moments.steps);
+                let (rewarded, advantages) = advantages(&unrolled, &moments.steps, &tracks.counted);
                 Some(reinforce(&scores, &rewarded, &advantages)? * self.reinforce)
             }
         };
@@ -312,11 +316,14 @@ pub(super) fn integers(values: &[u32], device: &Device) -> Tensor<1, Int> {
     Tensor::from_data(TensorData::new(values, [count]), device)
 }
 
-/// By how much each step was better predicted than the average step of the batch, in units of the
+/// The steps of agents that count, and by how much each was better predicted than the average of them, in units of the
 /// average error: what a hard graph is rewarded with.
-fn advantages(unrolled: &Unrolled, steps: &Tensor<2>) -> Vec<f64> {
+fn advantages(unrolled: &Unrolled, steps: &Tensor<2>, counted: &[bool]) -> (Vec<u32>, Vec<f64>) {
     let (mean, _) = halves(&unrolled.step.clone().detach(), true);
     let errors = floats(&(steps.clone() - mean).square().sum_dim(1).sqrt());
+    let of_all = (0u32..).zip(errors).zip(counted.iter().cycle());
+    let (rows, errors): (Vec<u32>, Vec<f64>) =
+        of_all.filter(|(_, counts)| **counts).map(|(step, _)| step).unzip();
     let average = (errors.iter().sum::<f64>() / errors.len().max(1) as f64).max(1e-12);
-    errors.into_iter().map(|error| 1.0 - error / average).collect()
+    (rows, errors.into_iter().map(|error| 1.0 - error / average).collect())
 }

@@ -1,7 +1,7 @@
 //! Sampled futures: the network runs on its own predictions.
 
 use super::{
-    super::Forecast,
+    super::{Forecast, motion::Unrest},
     DagModel, Tracks,
     model::integers,
     tracks::{difference, features, floats, matrix, repeated},
@@ -68,6 +68,8 @@ struct Futures<'a> {
     steps: Vec<[f32; 2]>,
     steps_before: Vec<[f32; 2]>,
     /// Whether a future is drawn, or the likely one.
+    /// How restless every agent was so far.
+    unrest: Vec<Unrest>,
     random: Vec<bool>,
     key: Key,
 }
@@ -92,6 +94,7 @@ impl<'a> Futures<'a> {
             places: observed.at(moments - 1).repeat(count),
             steps: at(moments - 1),
             steps_before: at(moments - 2),
+            unrest: observed.unrest_at_end(&steps).repeat(count),
             random,
             key,
         }
@@ -125,6 +128,8 @@ impl<'a> Futures<'a> {
             for (place, step) in self.places.iter_mut().zip(&self.steps) {
                 *place = difference(*place, step.map(|v| -v));
             }
+            let seen = self.steps.iter().zip(&self.steps_before);
+            self.unrest.iter_mut().zip(seen).for_each(|(one, (now, was))| one.add(*now, *was));
             found.push(self.places.clone());
             if moment + 1 < predicted {
                 learned = self.graph(moment + 1)?;
@@ -144,7 +149,8 @@ impl<'a> Futures<'a> {
             _ => Pass::sample(0, moment as u64),
         };
         let features = features(&self.scenes, &self.places, &self.steps, &self.steps_before);
-        self.model.learn(&self.scenes, features, &self.places, pass)
+        let unrest: Vec<f64> = self.unrest.iter().map(Unrest::mean).collect();
+        self.model.learn(&self.scenes, features, &unrest, &self.places, pass)
     }
 
     /// Noise of latent variables: none in the likely future.

@@ -1,6 +1,6 @@
 //! Where agents are, moment by moment.
 
-use super::super::SceneBatch;
+use super::super::{SceneBatch, motion::Unrest};
 use adjoin::Batch;
 use adjoin_data::trajectory::Scene;
 use burn::tensor::{DType, Device, Tensor, TensorData};
@@ -15,6 +15,8 @@ pub struct Tracks {
     pub places: Vec<[f32; 2]>,
     /// The centre of the scene of every agent.
     pub centres: Vec<[f32; 2]>,
+    /// Which agents are to be predicted: all but distractors.
+    pub counted: Vec<bool>,
 }
 
 /// Numbers of a learner's features that stand for one agent: the last step, the change of step, and the
@@ -39,7 +41,8 @@ impl Tracks {
                 place = [place[0] - step[0], place[1] - step[1]];
             }
         }
-        Self { scenes: batch.scenes.clone(), places, centres: vec![[0.0; 2]; agents] }
+        let counted = floats(&batch.shares).into_iter().map(|share| share > 0.0).collect();
+        Self { scenes: batch.scenes.clone(), places, centres: vec![[0.0; 2]; agents], counted }
     }
 
     /// The same with the centre of each scene at the mean place of its agents over the observed moments.
@@ -66,6 +69,7 @@ impl Tracks {
             scenes: Batch::single(agents),
             places: (0..agents * scene.steps).map(place).collect(),
             centres: vec![[0.0; 2]; agents],
+            counted: (0..agents).map(|agent| scene.counts(agent)).collect(),
         }
     }
 
@@ -124,6 +128,31 @@ impl Tracks {
                 features(&self.scenes, &self.places[range.clone()], &steps[range], &earlier)
             })
             .collect()
+    }
+
+    /// How restless every agent was up to every moment, `[moments * agents]`, given the steps that end there.
+    pub(super) fn unrest(&self, steps: &[[f32; 2]]) -> Vec<f64> {
+        let mut means = Vec::with_capacity(steps.len());
+        self.follow(steps, |unrest| means.push(unrest.mean()));
+        means
+    }
+
+    /// The same at the last moment, to be followed further, `[agents]`.
+    pub(super) fn unrest_at_end(&self, steps: &[[f32; 2]]) -> Vec<Unrest> {
+        self.follow(steps, |_| ())
+    }
+
+    fn follow(&self, steps: &[[f32; 2]], mut each: impl FnMut(&Unrest)) -> Vec<Unrest> {
+        let agents = self.agents();
+        let mut unrest = vec![Unrest::default(); agents];
+        for (at, &step) in steps.iter().enumerate() {
+            // No step ends at the first moment, so that the second has none to be compared with.
+            if at >= 2 * agents {
+                unrest[at % agents].add(step, steps[at - agents]);
+            }
+            each(&unrest[at % agents]);
+        }
+        unrest
     }
 
     /// The scenes of every moment as graphs of their own.
