@@ -16,6 +16,7 @@ use crate::{
     },
     ops,
     pass::Pass,
+    topology::Csr,
 };
 use burn::{
     module::Module,
@@ -247,7 +248,7 @@ impl NodeFormer {
     ///
     /// # Errors
     /// If the attention is not that of these edges.
-    pub fn edge_term(edges: &crate::Csr, log_attention: &[Vec<Tensor<1>>]) -> Result<Tensor<1>> {
+    pub fn edge_term(edges: &Csr, log_attention: &[Vec<Tensor<1>>]) -> Result<Tensor<1>> {
         let parts: Vec<&Tensor<1>> = log_attention.iter().flatten().collect();
         let sum = parts[1..].iter().fold(parts[0].clone(), |sum, &part| sum + part.clone());
         // The mean of a row is its sum over d_i.

@@ -7,6 +7,7 @@ use crate::{
     kernels::{normalise::Normalisation, random::Key},
     nn::{Aggregate, Linear, LinearConfig},
     ops::{self, Similarity, identity},
+    pass::Pass,
     topology::{CandidateRule, Csr, Metric, SelfLoops},
 };
 use burn::{
@@ -64,7 +65,7 @@ pub(super) struct Made {
 
 impl Made {
     /// The same with entries of the graph left out in training; the background stays.
-    pub fn dropped(&self, probability: f64, pass: crate::Pass) -> Result<Self> {
+    pub fn dropped(&self, probability: f64, pass: Pass) -> Result<Self> {
         let weights = ops::dropout(self.graph.weights(), probability, pass)?;
         let graph = Adjacency::new(self.graph.topology().clone(), weights)?.as_normalised();
         Ok(Self { graph, background: self.background.clone() })
