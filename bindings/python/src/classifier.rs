@@ -12,7 +12,10 @@ use adjoin_lab::{
     task::{Metrics, Model, Settings, Task, Validation},
     tasks::{
         Node,
-        node::{Classified, NodeConfig, NodeData, NodeModel, Schema, SplitGraph, TrainingLabels},
+        node::{
+            Classified, NodeConfig, NodeData, NodeModel, Scaling, Schema, SplitGraph,
+            TrainingLabels,
+        },
     },
     train::{Best, Trainer, Visible},
 };
@@ -66,6 +69,7 @@ fn dataset(
     let dataset = NodeDataset {
         name: "the data".into(),
         features,
+        missing: None,
         feature_names: Vec::new(),
         edges,
         weights: None,
@@ -99,9 +103,10 @@ struct Parts {
 impl Parts {
     fn of(config: &NodeConfig, data: &SplitGraph) -> Outcome<Self> {
         let device = Device::flex();
+        let schema = Node::fit(config, data)?;
         Ok(Self {
-            schema: Node::fit(config, data)?,
-            context: Node::context(config, data, &device)?,
+            context: Node::context(config, data, &schema, &device)?,
+            schema,
             training: Node::training(config, data, &device)?,
             validation: Validation::of(config, data)?,
         })
@@ -138,13 +143,23 @@ fn finished(
     Ok((best.ok_or_else(|| Failure::Value("train.epochs = 0: nothing was trained".into()))?, curve))
 }
 
-/// The model that validation prefers, the graph it was trained with, and its curve.
+/// What training gives.
+struct Trained {
+    /// The model that validation prefers.
+    best: Best<Node>,
+    /// The graph it was trained with, where there was a choice.
+    chosen: Option<&'static str>,
+    curve: Vec<Epoch>,
+    /// How features are scaled, by the training nodes.
+    scaling: Scaling,
+}
+
 fn trained(
     config: &NodeConfig,
     data: &SplitGraph,
     seed: u64,
     stop: &AtomicBool,
-) -> Outcome<(Best<Node>, Option<&'static str>, Vec<Epoch>)> {
+) -> Outcome<Trained> {
     config.check()?;
     let (parts, device) = (Parts::of(config, data)?, Device::flex());
     let mut first = Trainer::new(config, parts.visible(), seed, &device)?;
@@ -164,7 +179,7 @@ fn trained(
             (best, curve, chosen) = (other, of_other, Some(graph));
         }
     }
-    Ok((best, chosen, curve))
+    Ok(Trained { best, chosen, curve, scaling: parts.schema.scaling })
 }
 
 /// A trained network and learner.
@@ -172,6 +187,7 @@ fn trained(
 pub struct Classifier {
     model: Arc<Mutex<NodeModel>>,
     config: NodeConfig,
+    scaling: Scaling,
     inputs: usize,
     classes: usize,
     /// The graph that validation chose, where it had a choice.
@@ -219,17 +235,17 @@ impl Classifier {
             let (backbone, learner) = model;
             let config = configured(&backbone, &learner, &settings)?.config;
             let config = Node::suited(config, &data);
-            let (best, chosen, curve) = trained(&config, &data, seed, &flag)?;
-            Ok((best, chosen, curve, config))
+            Ok((trained(&config, &data, seed, &flag)?, config))
         };
         let result = interruptible(py, work);
         // After an interrupt nobody waits for the rest of the epochs.
         stop.store(true, Ordering::Relaxed);
-        let (best, chosen, curve, config) = result?;
+        let (Trained { best, chosen, curve, scaling }, config) = result?;
         let chosen = chosen.map(str::to_string);
         let Best { epoch: best_epoch, model, .. } = best;
         let model = Arc::new(Mutex::new(model));
-        Ok(Self { model, config, inputs: shape.1, classes, chosen, curve, best_epoch })
+        let inputs = shape.1;
+        Ok(Self { model, config, scaling, inputs, classes, chosen, curve, best_epoch })
     }
 
     /// Log-probabilities `[nodes, classes]`, and the graph they were found on: `[2, edges]`, weights, degrees.
@@ -243,10 +259,10 @@ impl Classifier {
     ) -> PyResult<(Array<'py>, Array<'py>, Array<'py>, Option<Array<'py>>)> {
         let unknown = vec![-1i64; shape.0];
         let data = of_arrays(&x, shape, sparse.as_ref(), &edges, &unknown, self.classes)?;
-        let (model, config) = (self.model.clone(), self.config.clone());
+        let (model, scaling) = (self.model.clone(), self.scaling.clone());
         let work = move || {
             let mut model = model.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let context = NodeData::new(&data, config.features.row_normalise, &Device::flex())?;
+            let context = NodeData::new(&data, &scaling, &Device::flex())?;
             // What was prepared is of the nodes that it was trained on.
             model.prepared = None;
             let found: Classified = model.bind(&context)?.classify(&context)?;
@@ -262,7 +278,7 @@ impl Classifier {
     /// What [`restore`](Self::restore) makes the same model of: settings, widths, values, and what is known of the
     /// training.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<(String, (usize, usize), Vec<Array<'py>>)> {
-        let config = serde_json::to_string(&self.config).map_err(damaged)?;
+        let config = serde_json::to_string(&(&self.config, &self.scaling)).map_err(damaged)?;
         let model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
         let values = parameters::list(&*model).into_iter().map(|p| array(py, p.values)).collect();
         Ok((config, (self.inputs, self.classes), values))
@@ -277,10 +293,11 @@ impl Classifier {
         best_epoch: usize,
     ) -> PyResult<Self> {
         let (config, (inputs, classes), values) = state;
-        let config: NodeConfig = serde_json::from_str(&config).map_err(damaged)?;
+        let (config, scaling): (NodeConfig, Scaling) =
+            serde_json::from_str(&config).map_err(damaged)?;
         let nothing = dataset((&vec![0.0; inputs], (1, inputs), None), &[], &[-1], classes)?;
         let device = Device::flex();
-        let context = NodeData::new(&nothing, false, &device).map_err(Failure::from)?;
+        let context = NodeData::new(&nothing, &scaling, &device).map_err(Failure::from)?;
         let fresh = NodeModel::new(&config, &context, 0, &device).map_err(Failure::from)?;
         let shapes = parameters::list(&fresh);
         let data = values.iter().zip(&shapes).map(|(values, parameter)| {
@@ -293,7 +310,7 @@ impl Classifier {
         let data = data.collect::<Outcome<Vec<_>>>()?;
         let model = parameters::filled(fresh, &data, &device)?;
         let model = Arc::new(Mutex::new(model));
-        Ok(Self { model, config, inputs, classes, chosen, curve, best_epoch })
+        Ok(Self { model, config, scaling, inputs, classes, chosen, curve, best_epoch })
     }
 }
 

@@ -10,6 +10,7 @@ _Ints = npt.NDArray[np.int64]
 _Epoch = tuple[int, float, float, float]
 _State = tuple[str, tuple[int, int], list[npt.NDArray[np.float64]]]
 
+__all__: list[str]
 __version__: str
 
 @final
